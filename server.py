@@ -124,7 +124,7 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
     tempfile.tempdir = str(scratch.path)
 
     def leave(code: int) -> None:
-        # In a thread: removing many files may take longer than whoever stops the server waits.
+        # In a thread: the server ends in time, even if there are many files to remove.
         removing = Thread(target=scratch.remove, daemon=True)
         removing.start()
         removing.join(SECONDS_TO_REMOVE)

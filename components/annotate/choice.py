@@ -61,7 +61,7 @@ def choose() -> session.EditorSession | None:
         with popover("Import …", key="annotate_pop_import"):
             _import()
         ask_reviewer()
-    session.sign_draft()
+    session.sign_draft()  # the name may have been given just now
     _waiting()
     return session.open_graph(chosen) if chosen is not None else None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
@@ -42,14 +41,6 @@ SOURCES: dict[Source, str] = {
     "calls": "Calls of one task, with arguments",
     "plans": "Plans that agents wrote",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewPlan:
-    """Of a draft that becomes a plan of its own: its tasks, and the plan that all its runs name, if any."""
-
-    tasks: Sequence[str]
-    named: str | None
 
 
 @panel
@@ -109,6 +100,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         )  # fmt: skip
     try:
         base, limits = graph if use_rules else None, (theta, share, int(fewest))
+        # Twice: the first draft says which reads there are to tick.
         make = partial(_draft, base, (tuple(chosen), family.tasks), limits, source, known)
         draft = make()
         if reads := tuple(_reads(draft.offered)):
@@ -121,7 +113,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         st.caption("All these runs use the same order, so the share in the same order has no effect here.")
     used = counted(draft.runs, "run" if source == "plans" else "successful run")
     named = {run.started.graph for run in good if run.task_id in family.tasks}
-    _show(draft, graph, used, NewPlan(tasks=globs, named=next(iter(named)) if len(named) == 1 else None))
+    _show(draft, graph, used, globs, next(iter(named)) if len(named) == 1 else None)
 
 
 def _task_of(good: Sequence[Run]) -> TaskFamily:
@@ -137,6 +129,7 @@ def _family(good: Sequence[Run]) -> TaskFamily:
     found = task_families(runs, others=others if first_graph.asked() else ())
     found = sorted(found, key=lambda family: -sum(runs[task] for task in family.tasks))
     if len(found) > 1:
+        # The first is chosen: for a new plan the tasks with most runs, for the open graph all of them.
         every = TaskFamily(globs=tuple(g for one in found for g in one.globs), tasks=tuple(runs))
         found = [*found, every] if first_graph.asked() or session.current() is None else [every, *found]
     words = [_family_words(family, runs, of_all=len(family.tasks) == len(runs) > 1) for family in found]
@@ -158,6 +151,7 @@ def _applies_to(family: TaskFamily) -> list[str]:
         "Applies to tasks",
         globs,
         default=globs,
+        # For other tasks another field: nothing typed for these is in it.
         key=f"suggest_for_{len(globs)}_{globs[0]}",
         format_func=_short,
         accept_new_options=True,
@@ -207,7 +201,10 @@ def _short(name: str) -> str:
     return text.one_line(name, 60)
 
 
-def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, new: NewPlan) -> None:
+def _show(
+    draft: ProposedGraph, graph: PlanGraph | None, used: str, tasks: Sequence[str], named: str | None
+) -> None:
+    """Draw the draft; `tasks` are those it is for, `named` the plan that all its runs name, if any."""
     by = ", ".join(f"{text.label(agent, 40)} {runs:,}" for agent, runs in draft.agents.items())
     st.markdown(f"From **{used}** ({by})")
     tables.figure(figures.draft_figure(draft, dark=state.is_dark()), key="draft", name="Suggested graph")
@@ -222,11 +219,11 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, new: NewPlan
         drawn = figures.plan_diff_figure(diff, dark=state.is_dark())
         tables.figure(drawn, key="draft-diff", name="Suggested compared with open")
     if first_graph.asked():
-        _say_reach(_new_graph(draft, new))
+        _say_reach(_new_graph(draft, tasks, named))
     with st.container(horizontal=True):
         if first_graph.asked():
             st.button(
-                "Accept", key="suggest_accept", type="primary", on_click=_accept, args=(draft, new),
+                "Accept", key="suggest_accept", type="primary", on_click=_accept, args=(draft, tasks, named),
                 disabled=author() is None or draft.runs < MIN_SUCCESSES,
                 help="One run does not show what is required. Edit the draft first."
                 if draft.runs < MIN_SUCCESSES
@@ -235,7 +232,7 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, new: NewPlan
             )  # fmt: skip
         st.button(
             "Edit it first" if first_graph.asked() else "Use this draft",
-            key="suggest_take", on_click=_take, args=(draft, new),
+            key="suggest_take", on_click=_take, args=(draft, tasks, named),
             help="You can undo this. Runs are scored with it only after you save.",
         )  # fmt: skip
         _leave()
@@ -256,28 +253,28 @@ def _leave() -> None:
         st.button("Discard draft", key="suggest_leave", on_click=first_graph.done)
 
 
-def _accept(draft: ProposedGraph, new: NewPlan) -> None:
-    _take(draft, new)
+def _accept(draft: ProposedGraph, tasks: Sequence[str], named: str | None) -> None:
+    _take(draft, tasks, named)
     session.save("Suggested by runs, accepted as it was")
 
 
-def _take(draft: ProposedGraph, new: NewPlan) -> None:
+def _take(draft: ProposedGraph, tasks: Sequence[str], named: str | None) -> None:
     here = session.current()
     if here is not None and not first_graph.asked():
         graph = _unmarked(draft.graph)
         graph = msgspec.structs.replace(graph, tasks=graph.tasks or here.graph.tasks)
         session.take_content(graph, "suggested by runs")
         return
-    session.begin(_new_graph(draft, new), "suggested by runs")
+    session.begin(_new_graph(draft, tasks, named), "suggested by runs")
     first_graph.done()
 
 
-def _new_graph(draft: ProposedGraph, new: NewPlan) -> PlanGraph:
+def _new_graph(draft: ProposedGraph, tasks: Sequence[str], named: str | None) -> PlanGraph:
     """The plan that a draft becomes, under an id that is free."""
     known = session.graph_ids()
-    stem = new.named or "suggested"
+    stem = named or "suggested"
     name = next(free for n in count(1) if (free := stem if n == 1 else f"{stem}-{n}") not in known)
-    return msgspec.structs.replace(_unmarked(draft.graph), id=name, version=1, tasks=list(new.tasks))
+    return msgspec.structs.replace(_unmarked(draft.graph), id=name, version=1, tasks=list(tasks))
 
 
 def _unmarked(graph: PlanGraph) -> PlanGraph:
@@ -297,6 +294,7 @@ def _draft(
 ) -> ProposedGraph:
     store = state.workspace()
     digest = graph_digest(graph) if graph is not None else ""
+    # For runs without a plan, which are others.
     key = (str(store.path), state.content(store), digest, first_graph.asked())
     return _discovered(key, among, limits, source, reads, runs, graph)
 

@@ -47,11 +47,11 @@ def workbench(graph: PlanGraph) -> None:
 
 def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
     """One shape of action: its place, and the rule that would map it."""
-    mark = f"{number}_{graph_digest(graph)[:8]}"
+    mark = f"{number}_{graph_digest(graph)[:8]}"  # after an edit the list is another, and so are its fields
     ids = list(dict.fromkeys([*one.likely, *(node.id for node in graph.sub_goals)]))
     with st.container(border=True, gap="xsmall"):
-        names = ", ".join(one.arguments)
-        st.markdown(f"`{_code(one.tool)}` ({text.label(names, 120)})" if names else f"`{_code(one.tool)}`")
+        names, tool = ", ".join(one.arguments), text.one_line(one.tool, 80).replace("`", "'")
+        st.markdown(f"`{tool}` ({text.label(names, 120)})" if names else f"`{tool}`")
         failed = f" ({one.failed_runs:,} failed)" if one.failed_runs else ""
         st.caption(
             f"{counted(one.actions, 'action')} in {counted(one.runs, 'run')}{failed}, "
@@ -69,11 +69,6 @@ def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
             example = one.examples[0]
             place = f"event {example.seq} of {text.label(example.run_id, 40)}"
             state.run_link(f"Example: {place}", example.digest)
-
-
-def _code(words: str) -> str:
-    """A name between backticks."""
-    return text.one_line(words, 80).replace("`", "'")
 
 
 def _make(goal: str, rule: Rule) -> None:

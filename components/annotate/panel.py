@@ -120,9 +120,8 @@ class _Fields:
         """The widget's key, its value put there."""
         key = f"sub_goal_{field}_{self.mark}"
         now = refusals.value(key, shown)
-        if (
-            key not in st.session_state or st.session_state[key] != now
-        ):  # writing replaces what is being typed
+        # Written only then: writing replaces what is being typed.
+        if key not in st.session_state or st.session_state[key] != now:
             st.session_state[key] = now
         return key
 
@@ -151,7 +150,7 @@ class _Fields:
             key = self.key(field, values)
             st.multiselect(
                 label,
-                dict.fromkeys([*self.others, *values]),
+                dict.fromkeys([*self.others, *values]),  # a graph may name one twice
                 key=key,
                 format_func=lambda name: text.one_line(name, 60),
                 on_change=self.set,
@@ -329,12 +328,14 @@ class _Fields:
 
         def edit() -> Edit:
             value = read(st.session_state[key])
+            # A new expression keeps its moment, and a new moment keeps the expression.
             kept = {"on": self.node.check.on} if self.node.check and part == "expr" else {}
             plain = {"expr": self.node.check.expr} if part == "on" and self.node.check else {}
             wanted = None if value is None else {**kept, **plain, part: value}
             return Set(sub_goal=self.node.id, field="check", value=wanted)
 
         if self.done(key, edit):
+            # The kind that waited for these words is in the graph now.
             refusals.release(f"sub_goal_kind_of_check_{self.mark}")
 
     def set_rules(self, edited: pd.DataFrame) -> None:
@@ -372,6 +373,7 @@ def rule_row(rule: Rule) -> dict[str, str]:
 
 def rule_of(row: dict[Any, Any]) -> dict[str, Any]:
     """An edited row as a rule, in its file form; empty for an empty row."""
+    # An empty cell is no text.
     given = {name: row[name] if isinstance(row[name], str) else "" for name in RULE}
     fields: dict[str, Any] = {name: given[name] for name in ("tool", "text") if given[name].strip()}
     for part in ("arguments", "answer"):

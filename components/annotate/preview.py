@@ -127,5 +127,5 @@ def _previewed(
         known=_corpus.scores,
         missing=_missing,
         verdicts=_verdicts,
-        **({"seconds": None} if _whole else {}),
+        **({"seconds": None} if _whole else {}),  # without the limit of time that the first preview has
     )

@@ -272,6 +272,7 @@ def sign_draft() -> None:
     if author() is None:
         return
     here, unsigned = current(), st.session_state.pop("annotate_unsigned", None)
+    # Kept under the name before it goes: never without a draft.
     if here is not None and unsigned is not None:
         keep(here)
         _store().discard_draft(here.graph.id, unsigned)
@@ -300,7 +301,7 @@ def resume(draft: GraphDraft) -> bool:
     session = Session.of(base).take(graph, "draft resumed") if base.sub_goals else Session.of(base, graph)
     message = f"The draft of {draft.updated_at:%Y-%m-%d %H:%M} UTC is open again."
     keep(EditorSession(session=session, based_on=draft.based_on, message=message, turn=_turn()))
-    if draft.author != draft_author():
+    if draft.author != draft_author():  # kept under the own name by now
         store.discard_draft(draft.graph_id, draft.author)
     return True
 

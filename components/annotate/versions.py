@@ -108,6 +108,7 @@ def _save_as(here: EditorSession) -> None:
 def somebody_else(here: EditorSession) -> None:
     """Offers to merge with a newer saved version, or to reload it; nothing is overwritten."""
     newest = annotate_session.newer(here)
+    # Of a new graph, only a refused save tells that somebody has saved one of its id.
     if newest is None or (here.based_on is None and here.conflict is None):
         return
     with st.container(border=True, key="annotate_conflict"):
@@ -128,6 +129,7 @@ def somebody_else(here: EditorSession) -> None:
 
 
 def _merging(here: EditorSession, newest: GraphVersion, base: PlanGraph, theirs: PlanGraph) -> None:
+    # Once to find the conflicts, once with what is chosen for them.
     found = merge(base, here.graph, theirs)
     choices = {}
     for number, conflict in enumerate(found.conflicts):
@@ -209,6 +211,7 @@ def _side_by_side(here: EditorSession, history: list[GraphVersion]) -> None:
     except UntakenError as error:
         st.error(text.label(annotate_session.words(error), 400))
         return
+    # Another number alone is no difference.
     _diff(diff_graphs(old, msgspec.structs.replace(new, version=old.version)), "versions")
     st.button(
         f"Restore version {before}",

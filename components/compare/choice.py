@@ -111,6 +111,7 @@ def choose_runs(corpus: Corpus, task: TaskRuns) -> SideBySide | None:
         )
     held = _chosen("reference")
     try:
+        # A reference of another choice of runs is none of these.
         found = _aligned(corpus, task, known, held if held in (known or task.digests) else None)
     except UntakenError as error:
         _pick_runs(corpus, task, known)
@@ -128,6 +129,7 @@ def _aligned(corpus: Corpus, task: TaskRuns, shown: Sequence[str], reference: st
         corpus.scores,
         corpus.graphs,
         shown=shown,
+        # However alike the others are, these two are among those shown.
         include=[digest for digest in (state.selected("run"), reference) if digest in task.digests],
         reference=reference,
     )

@@ -77,16 +77,12 @@ def decide(criterion: Criterion) -> None:
     with st.container(horizontal=True):
         for step, (possible, edit, message) in steps.items():
             if st.button(STEPS[step], key=f"criterion_{step}", disabled=not possible):
-                before = _before(criterion) if step == "take_back" else name
+                earlier = (c.before.name for c in reversed(editing.changes_in_force(criterion)) if c.before)
+                before = next(earlier) if step == "take_back" else name
                 if _changed(partial(edit, name=name, **_signed(drafts.typed(why))), message):
                     drafts.forget(why)
                     state.select(criterion=before)
                 st.rerun()
-
-
-def _before(criterion: Criterion) -> str:
-    """What it is called once its last change is taken back."""
-    return next(c.before.name for c in reversed(editing.changes_in_force(criterion)) if c.before)
 
 
 def reword(criterion: Criterion) -> None:
@@ -169,6 +165,7 @@ def _save(criterion: Criterion, fields: dict[str, str]) -> bool:
 @panel
 def add_files(recorded: bool) -> None:
     """Upload of criteria files and recorded replies, with a result for each; download of the list."""
+    # A new uploader for each turn: the files of the last one are gone from it.
     turn = st.session_state.setdefault("criteria_turn", 0)
     files = st.file_uploader(
         f"Criteria files (NAME{CRITERIA[1]}, {CRITERIA[0]}), recorded replies (NAME{text.label(REPLIES)})",

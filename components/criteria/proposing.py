@@ -100,7 +100,7 @@ def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: in
             spent = model.spent
         if not found.criteria.criteria:
             raise not_proposed(found)
-        before = len(change_criteria(folder, lambda c: c).criteria)
+        before = len(change_criteria(folder, lambda c: c).criteria)  # changes nothing: those that are there
         after = change_criteria(folder, partial(editing.add, others=found.criteria.criteria))
         keep_answers(folder, found.answers)
     except UntakenError as error:

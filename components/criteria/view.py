@@ -243,7 +243,7 @@ def attacks(review: CriteriaReview) -> None:
                 "Disturbance",
                 names,
                 key="criteria_attack",
-                format_func=_attack_words,
+                format_func=lambda name: ATTACK_WORDS.get(name, name).capitalize(),
                 on_change=options.changed,
                 args=("disturbance", "criteria_attack"),
             ),
@@ -257,10 +257,6 @@ def attacks(review: CriteriaReview) -> None:
         | {"p": tables.P_VALUE, "drop": TWO},
         height=320,
     )
-
-
-def _attack_words(name: str) -> str:
-    return ATTACK_WORDS.get(name, name).capitalize()
 
 
 @panel

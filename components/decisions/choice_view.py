@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components.shared import cards, state, tables, text
-from components.shared.choice_words import SIDES, SideStyle, side_of
+from components.shared.choice_words import SIDES, side_of
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import SkillTakers
 from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
@@ -116,7 +116,8 @@ def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
         st.text(f"{chosen} chosen, {other} alternative")
         st.caption(text.label(context_words(choice.context, choice.context_hash), 300))
         with st.container(horizontal=True, gap="xsmall"):
-            st.badge(f"{style.icon} {_called(choice, style)}", color=style.badge)
+            called = style.words if choice.support == "none" else choice.called
+            st.badge(f"{style.icon} {called}", color=style.badge)
             if level := level_words(choice.level, choice.levels):
                 st.badge(level, color="gray")
             if (q := number(choice.q)) is not None:
@@ -137,11 +138,6 @@ def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
         with places[2]:
             _from_odds(choice_odds(state.derived(corpus_logged), choice))
             st.caption(_fine_print(choice))
-
-
-def _called(choice: Choice, style: SideStyle) -> str:
-    """What may be said of the alternative; of one without history, that."""
-    return style.words if choice.support == "none" else choice.called
 
 
 def _from_odds(found: OffPolicyContrast) -> None:

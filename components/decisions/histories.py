@@ -164,10 +164,6 @@ def _evaluated(corpus: Corpus) -> Corpus:
     return corpus
 
 
-def _in_words(verdict: str) -> str:
-    return WORDS[verdict]
-
-
 def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd.DataFrame:
     """The rows whose values are among those chosen, one widget a column; nothing chosen keeps every row.
 
@@ -179,12 +175,13 @@ def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd
     kept = frame
     for place, (name, words) in zip(st.columns(len(columns)), columns.items(), strict=True):
         offered = sorted(frame[name].dropna().unique().tolist())
+        shown = WORDS if name == "verdict" else {value: text.one_line(value, 60) for value in offered}
         st.session_state[f"{key}-{name}"] = options.asked(name, offered)
         with place:
             chosen = st.multiselect(
                 words,
                 offered,
-                format_func=_in_words if name == "verdict" else lambda value: text.one_line(value, 60),
+                format_func=shown.__getitem__,
                 key=f"{key}-{name}",
                 on_change=options.changed,
                 args=(name, f"{key}-{name}"),

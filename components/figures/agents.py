@@ -64,6 +64,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         places[metric] = _places(report.metrics[metric], places[before] if before else {})
     for column, (one, other) in enumerate(pairwise(names)):
         crossing = crossing_agents(standings[one], standings[other])
+        # Those that cross come last, and are drawn over the others.
         for agent in sorted(agents, key=lambda a: a in crossing):
             ends = [places[one].get(agent), places[other].get(agent)]
             figure.add_trace(_line(column, ends, agent in crossing, look))
@@ -185,7 +186,7 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         places = [goals.index(goal) for goal in rows["sub_goal"]]
         shares = (rows["completed"] / rows["runs"]).tolist()
         _add_panel(figure, column, places, shares, look)
-        figure.data[-1].hovertext = [
+        figure.data[-1].hovertext = [  # of the bars, the last trace that `_add_panel` adds
             f"{text.figure(agent)} · {text.figure(goal)}: {done} of {runs} runs"
             for goal, done, runs in zip(rows["sub_goal"], rows["completed"], rows["runs"], strict=True)
         ]

@@ -165,6 +165,7 @@ def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Fig
         ]
         hover = f"{name} %{{x:.1%}}<br>%{{customdata}}"
         trace = estimates(rows, name, symbol, colour, hover=hover)
+        # A judge alone has no interval.
         trace.error_x.visible, trace.marker.line = name != JUDGE, {"width": 2, "color": colour}
         figure.add_trace(trace)
     themed(figure, dark=dark, height=120 + 58 * len(parts), margin=(8, 8, 30, 8))

@@ -159,7 +159,7 @@ def _box(goal: SubGoal, runs: int | None, of: int) -> Box:
 
 
 def _line(edge: Support | None, draft: ProposedGraph, look: Tokens) -> dict[str, Any]:
-    span = max(1 - draft.theta, 1e-9)
+    span = max(1 - draft.theta, 1e-9)  # with θ = 1 every edge is at the threshold
     strength = 0.0 if edge is None else min(1.0, max(0.0, (edge.share - draft.theta) / span))
     return {"color": look.good, "width": 1.5 + (STRONG - 1.5) * strength, "dash": "solid"}
 

@@ -82,6 +82,7 @@ def scm_figure(model: StructuralCausalModel | nx.DiGraph, *, dark: bool = False)
     sizes = tuple(_size(name) for name in names)
     place = {name: number for number, name in enumerate(names)}
     ends = tuple((place[a], place[b]) for a, b in graph.edges)
+    # A model without moments is laid out like any other graph.
     sliced = all(_lane(name) in _ROWS for name in names)
     layout = _slices(graph, ends) if sliced else lay_out(sizes, ends, "LR")
     look, looks = tokens(dark), [_look_of(graph.nodes[name]) for name in names]
@@ -190,6 +191,7 @@ def _captions(graph: nx.DiGraph, look: Tokens, scale: float) -> go.Scatter:
 def _border(centre: Point, other: Point) -> Point:
     """Where a straight line from the middle of a box to that of another leaves it."""
     dx, dy = other[0] - centre[0], other[1] - centre[1]
+    # Through the side that it reaches first; it never reaches one that it is parallel to.
     part = min(_SIZE[0] / 2 / abs(dx) if dx else 1e9, _SIZE[1] / 2 / abs(dy) if dy else 1e9)
     return centre[0] + dx * part, centre[1] + dy * part
 

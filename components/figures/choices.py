@@ -87,7 +87,7 @@ def choice_deltas(
     figure = _laid_out(rows, marked, look)
     figure.add_vrect(x0=-THRESHOLD, x1=THRESHOLD, fillcolor=look.band, line_width=0, layer="below")
     words = [_delta_hover(choice, some) for choice, some in zip(rows, shown, strict=True)]
-    for share, width in ((0.0, 1.5), (0.25, 5.0)):
+    for share, width in ((0.0, 1.5), (0.25, 5.0)):  # the whole range thin, the middle half thick
         quantiles = [(y, np.quantile(some, [share, 1 - share])) for y, some in enumerate(shown) if len(some)]
         bars = [(y, *ends.tolist()) for y, ends in quantiles]
         figure.add_trace(intervals(bars, {"color": look.line, "width": width}))
@@ -105,8 +105,8 @@ def _sum(deltas: np.ndarray | None) -> float:
 
 def _reach(known: Sequence[float], unknown: Sequence[bool]) -> tuple[float, float | None]:
     """Half the width of the axis, and the position of unknown values, if any."""
-    reach = max([*known, 0.2]) * 1.12
-    return reach, (-reach * 1.16 if any(unknown) else None)
+    reach = max([*known, 0.2]) * 1.12  # at least 0.2: the smallest differences do not fill the axis
+    return reach, (-reach * 1.16 if any(unknown) else None)  # left of every value: unknown is none of them
 
 
 def _laid_out(rows: Sequence[Choice], marked: str | None, look: Tokens) -> go.Figure:

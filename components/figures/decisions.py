@@ -47,7 +47,7 @@ def delta_figure(evaluation: RunEvaluation, *, dark: bool = False) -> go.Figure:
     rows = every[:MOST_ROWS]
     known = [abs(end) for row in rows for end in (row.delta, *row.interval) if end is not None]
     reach = max([*known, THRESHOLD * 2]) * 1.08
-    unknown_at = -reach * 1.2
+    unknown_at = -reach * 1.2  # left of every value: unknown is none of them
     figure = go.Figure()
     figure.add_vrect(x0=-THRESHOLD, x1=THRESHOLD, fillcolor=look.band, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": look.line, "width": 1})

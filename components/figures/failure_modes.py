@@ -61,6 +61,7 @@ def mode_matrix(
             textposition="middle center",
             textfont={"size": 13, "color": look.text},
             customdata=[[f"{one.mode} {x}"] for x, _, one in shown],
+            # Plotly fades marks that are not selected, and would show these.
             selected={"marker": {"opacity": 0}, "textfont": {"color": look.text}},
             unselected={"marker": {"opacity": 0}, "textfont": {"color": look.text}},
             hovertext=[_cell_words(one, names) for _, _, one in shown],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -178,6 +178,7 @@ def _ground(views: Sequence[tuple[tuple[str, ...], ...]], look: Tokens, *, gap: 
         [n for view in views for n in (*(_NUMBER[name] for name in view[y]), None)] for y in range(HEIGHT)
     ]
     last = len(_FIELDS)
+    # Both ends of a name have its colour: a step from one to the next, no gradient.
     edges = [((n + side) / last, f.shaded(look)) for n, f in enumerate(_FIELDS.values()) for side in (0, 1)]
     return go.Heatmap(
         z=numbers,
@@ -282,15 +283,12 @@ def _legend(steps: Iterable[PlannedStep], look: Tokens, *, line: int) -> dict[st
         for name, field in _FIELDS.items()
         if name in there and name not in ("player", "edge")
     ]
+    lines = (words[start : start + line] for start in range(0, len(words), line))
     return {
-        "text": "<br>".join("&nbsp;&nbsp;&nbsp;".join(some) for some in _lines(words, line)),
+        "text": "<br>".join(map("&nbsp;&nbsp;&nbsp;".join, lines)),
         "x": 0.5, "y": 0, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "top",
         "showarrow": False, "font": {"size": 11, "color": look.muted}, "yshift": -4,
     }  # fmt: skip
-
-
-def _lines(words: list[str], line: int) -> Iterator[Sequence[str]]:
-    return (words[start : start + line] for start in range(0, len(words), line))
 
 
 def _frame(figure: go.Figure, across: tuple[float, float], down: tuple[float, float]) -> None:

@@ -72,6 +72,7 @@ def estimates_over_time(estimates: pd.DataFrame, *, dark: bool = False) -> go.Fi
     if known.empty:
         return message("No outcomes of this skill yet", dark=dark)
     look = tokens(dark)
+    # The last one of a moment: there is one step for each moment.
     steps = known.drop_duplicates("ts", keep="last").reset_index(drop=True)
     weak = known[known["kind"] == "weak"].groupby("ts").size()
     figure = go.Figure()

@@ -106,7 +106,7 @@ def _label_sides(
     """Position of each name next to its mark: the first that meets no other name and no edge."""
     wide, high = x_range[1] - x_range[0], y_range[1] - y_range[0]
     spots = [((one.outcome - x_range[0]) / wide, (one.value - y_range[0]) / high) for one in placed]
-    occupied = [(x - 0.015, y, 0.03) for x, y in spots]
+    occupied = [(x - 0.015, y, 0.03) for x, y in spots]  # a name does not cover a mark either
     sides = []
     for one, (x, y) in zip(placed, spots, strict=True):
         length = NAME_WIDTH * min(len(one.agent), 22)
@@ -116,6 +116,7 @@ def _label_sides(
             for up, lift in (("top", 0.045), ("bottom", -0.045))
         }
         free = [side for side, box in boxes.items() if _fits(box, occupied)]
+        # Where no side is free, a covered name is better than none.
         sides.append(free[0] if free else next(iter(boxes)))
         occupied.append(boxes[sides[-1]])
     return sides
@@ -195,6 +196,7 @@ def _curve(figure: go.Figure, some: Sequence[PassK], symbol: str, shift: float, 
 def _name_ends(figure: go.Figure, ends: Sequence[PassK], look: Tokens) -> None:
     """The name at the end of each line; those that end close together are moved apart."""
     last: dict[int, float] = {}
+    # From the lowest up: each moves up only as far as the one below it asks.
     for one in sorted(ends, key=lambda end: number(end.value) or 0.0):
         y = max(number(one.value) or 0.0, last.get(one.k, -1.0) + LEAST_APART)
         last[one.k] = y

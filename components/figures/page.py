@@ -48,6 +48,7 @@ STARTER: Final = (
 )
 BESIDE: Final = DRAW + "draw();"
 PLOTLY: Final = "plotly.min.js"
+# The first date that an archive can hold: the same figures give the same bytes.
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
@@ -55,7 +56,7 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 def bundle() -> tuple[str, str]:
     """The installed plotly.js, packed, and the digest of what it unpacks to."""
     script = get_plotlyjs()
-    packed = gzip.compress(script.encode(), 9, mtime=0)
+    packed = gzip.compress(script.encode(), 9, mtime=0)  # without a time: the same script gives the same page
     return base64.b64encode(packed).decode(), script_digest(script)
 
 
@@ -72,6 +73,7 @@ def figure_page(
     """
     packed, unpacked_digest = ("", "") if beside else bundle()
     starter = BESIDE if beside else STARTER
+    # Of a copy: the figure that the page shows gets no title.
     shown = json.loads(titled(go.Figure(figure), title).to_json())
     shown["config"] = {"displaylogo": False, "responsive": True, **(config or {})}
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined)

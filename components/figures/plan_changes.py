@@ -86,6 +86,7 @@ def _add_kind(figure: go.Figure, kind: OptionKind, shown: Sequence[EvaluatedDeci
     figure.add_trace(
         point_trace(
             x=at,
+            # Below the axis: no forecast is not a forecast of 0.
             y=[-0.06 if chance is None else chance for chance in forecasts],
             mode="markers+text",
             name=WORDS[kind],

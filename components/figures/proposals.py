@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import plotly.graph_objects as go
@@ -34,7 +33,7 @@ def agents_by_criterion(
     figure = go.Figure()
     for own, name, colour in ((True, first, look.good), (False, second, look.bad)):
         marks = [_mark(one, place, own=own) for place, one in enumerate(found)]
-        bars = [(m.at, m.low, m.high) for m in marks]
+        bars = [(at, low, high) for at, _, low, high in marks]
         figure.add_trace(intervals(bars, {"color": colour, "width": 3}, opacity=0.6, showlegend=False))
         points = _points(marks, name, found)
         points.marker = mark(MARKERS[0 if own else 1], 11, colour, look.background, 1.5)
@@ -53,38 +52,28 @@ def agents_by_criterion(
     return legend_above(figure, **LEGEND)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Mark:
-    """One agent by one criterion, as shares of the scale; `low` and `high` are ``None`` for one task."""
-
-    at: float
-    mean: float
-    low: float | None
-    high: float | None
+Mark = tuple[float, float, float | None, float | None]
+"""Its place, a mean and its interval as shares of the scale; of one task, the interval is ``None``."""
 
 
-def _mark(one: CriterionDifference, place: int, *, own: bool) -> _Mark:
+def _mark(one: CriterionDifference, place: int, *, own: bool) -> Mark:
     mean, *ends = (
         (one.first, one.first_low, one.first_high) if own else (one.second, one.second_low, one.second_high)
     )
     low, high = (None if isinstance(end, Unscored) else end / one.top for end in ends)
-    return _Mark(at=place - APART if own else place + APART, mean=mean / one.top, low=low, high=high)
+    return place - APART if own else place + APART, mean / one.top, low, high
 
 
-def _points(marks: Sequence[_Mark], name: str, found: Sequence[CriterionDifference]) -> go.Scatter:
+def _points(marks: Sequence[Mark], name: str, found: Sequence[CriterionDifference]) -> go.Scatter:
     words = [
-        f"{text.figure(name)} by {text.figure(one.name)}: {percent(mark.mean)} of the scale"
-        + (
-            " (one task: no interval)"
-            if mark.low is None
-            else f" (95% {interval(mark.low, mark.high, percent)})"
-        )
+        f"{text.figure(name)} by {text.figure(one.name)}: {percent(mean)} of the scale"
+        + (" (one task: no interval)" if low is None else f" (95% {interval(low, high, percent)})")
         + f"<br>over {one.tasks:,} common tasks, {one.runs:,} runs of both"
-        for one, mark in zip(found, marks, strict=True)
+        for one, (_, mean, low, high) in zip(found, marks, strict=True)
     ]
     return point_trace(
-        x=[mark.mean for mark in marks],
-        y=[mark.at for mark in marks],
+        x=[mean for _, mean, *_ in marks],
+        y=[at for at, *_ in marks],
         name=text.figure(text.short(name, 30)),
         hovertext=words,
         cliponaxis=False,

@@ -28,6 +28,7 @@ def themed(
     """
     left, right, top, bottom = margin
     layout = figure.layout
+    # One property at a time: `update_layout` takes much longer.
     layout.template = _template(dark)
     layout.height = height
     layout.paper_bgcolor = tokens(dark).background

@@ -135,7 +135,7 @@ def _terms(asked: Mapping[int, PlannedStep], intervention: str, look: Tokens) ->
 
 
 def _wins(asked: Mapping[int, PlannedStep], verdict: Verdict, look: Tokens) -> go.Scatter:
-    """The steps of one class; steps without WIN are on the zero line, so that they stay visible."""
+    """The steps of one class; a step without WIN is drawn where a tie is, by another mark."""
     colour = {"better": look.good, "worse": look.bad}.get(verdict, look.muted)
     sign, symbol = VERDICTS[verdict]
     found = {number: s for number, s in asked.items() if s.asked is not None and s.asked.verdict == verdict}

@@ -108,10 +108,10 @@ def complete_link(records: pd.DataFrame) -> None:
 def as_of(memory: PolicyMemory) -> datetime | None:
     """The moment whose snapshot is shown; ``None`` for now."""
     every = memory.moments
-    step = max(1, -(-len(every) // MOST_MOMENTS))
+    step = max(1, -(-len(every) // MOST_MOMENTS))  # a slider has no room for thousands of moments
     offered = {moment.isoformat(): moment for moment in every[::step]}
     if (linked := _moment(st.query_params.get("as_of"))) is not None:
-        offered[st.query_params["as_of"]] = linked
+        offered[st.query_params["as_of"]] = linked  # under its own spelling, so that the link stays as it is
     ordered = sorted(offered, key=lambda name: offered[name])
     chosen = choose(
         "as_of",

@@ -62,7 +62,7 @@ def _list(seen: Triage, agents: Sequence[str]) -> Mapping[str, FixItem]:
     by: Order = st.session_state[ORDER]
     items = seen.ordered(by)
     shown = {item.digest: item for item in items[:ITEMS_SHOWN]}
-    if st.session_state.get(ITEM) not in shown:
+    if st.session_state.get(ITEM) not in shown:  # the items of another agent, or in another order
         st.session_state[ITEM] = next(iter(shown))
     more = len(items) - len(shown)
     tables.figure(

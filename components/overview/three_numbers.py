@@ -53,14 +53,10 @@ def _agreement_words(seen: Overview, tau: Score) -> str:
     low, high = (
         (number(end) for end in (seen.agreement.low, seen.agreement.high)) if seen.agreement else (None, None)
     )
+    clear = sum(pair.clear for pair in seen.discordant)  # beyond doubt, by the intervals of their ranks
+    surely = f"; {clear} differ clearly" if clear else ""
     span = f", 95% interval {interval(low, high, signed)}" if low is not None and high is not None else ""
     return (
-        f"Outcome success against {metric_words(seen.metric)}{_clearly(seen)}. "
+        f"Outcome success against {metric_words(seen.metric)}{surely}. "
         f"Agreement (Kendall's τ-b) {signed(tau)}{span}."
     )
-
-
-def _clearly(seen: Overview) -> str:
-    """How many of the pairs that change order do so beyond doubt, by the intervals of their ranks."""
-    clear = sum(pair.clear for pair in seen.discordant)
-    return f"; {clear} differ clearly" if clear else ""

@@ -97,6 +97,7 @@ def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
 def _better(corpus: Corpus) -> None:
     report = corpus.ranking
     compared = report.comparisons[pair_view.pick_metric(report)]
+    # The pair is chosen first, because the matrix above it marks it.
     every, picked = st.container(), st.container()
     with picked:
         chosen = pair_view.pair(compared)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -42,6 +42,7 @@ def status(review: Review) -> None:
 def people_and_tags(review: Review, known: Sequence[str]) -> None:
     """Who looks into it, and its tags; `known` tags are offered."""
     place, store = review.run[:16], state.workspace()
+    # Other fields after a change, so that they show what is saved.
     who, tags = f"assignee-{place}-{review.revision}", f"tags-{place}-{review.revision}"
 
     def save(**what: Any) -> None:
@@ -106,7 +107,7 @@ def of_run(run: Run) -> None:
     reviews = state.workspace().reviews.every()
     review = reviews.get(run.digest, Review(run=run.digest, run_id=run.run_id))
     if roles.may("reviewer"):
-        people_and_tags(review, known_tags(reviews.values()))
+        people_and_tags(review, sorted({tag for each in reviews.values() for tag in each.tags}))
     history(review)
     link_to_this()
 
@@ -115,8 +116,3 @@ def review_of(run: Run) -> Review:
     """The review of a run as it is now; a new one where it has none."""
     found = state.workspace().reviews.every()
     return found.get(run.digest, Review(run=run.digest, run_id=run.run_id))
-
-
-def known_tags(reviews: Iterable[Review]) -> list[str]:
-    """Every tag in use."""
-    return sorted({tag for review in reviews for tag in review.tags})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
@@ -24,11 +24,9 @@ from untaken.views.reviewing import (
     fix_first_reasons,
     progress_of,
     review_document,
-    with_reviews,
 )
-from untaken.workspace.reviews import STATUSES, Review
+from untaken.workspace.reviews import STATUSES
 
-MOST_FIRST: Final = 3
 MOST_ROWS: Final = 1_000
 ROW_SEEN: Final = "review_row_seen"
 TABLE: Final = "review-queue"
@@ -64,15 +62,6 @@ def cases(*, of_all: bool) -> tuple[Case, ...]:
     return state.derived(failing_cases, reviewers, order, of_all=of_all)
 
 
-def not_listed(reviews: Mapping[str, Review]) -> Case | None:
-    """The case that a link names, where its agent is not among those whose runs are listed."""
-    asked = state.selected("run")
-    if asked is None or state.is_listed(asked):
-        return None
-    found = next((case for case in cases(of_all=True) if case.item.digest == asked), None)
-    return with_reviews([found], reviews)[0] if found else None
-
-
 @panel
 def progress(shown: Sequence[Case], everything: Sequence[Case]) -> None:
     """How many of the failing runs shown are explained or fixed."""
@@ -90,6 +79,7 @@ def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
     A case that a change of status took out of the filters stays until the next one is asked for.
     """
     row = tables.picked(TABLE, len(shown))
+    # A choice counts once: the table keeps its selection.
     if row is not None and st.session_state.get(ROW_SEEN) != (row, len(shown)):
         state.select(run=shown[row].item.digest)
     st.session_state[ROW_SEEN] = (row, len(shown))

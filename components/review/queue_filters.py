@@ -60,7 +60,7 @@ def _widget(field: str, values: Sequence[str], chosen: Sequence[str]) -> None:
     st.session_state[key] = list(chosen)
     st.multiselect(
         _words(field),
-        options=list(dict.fromkeys([*values, *chosen])),
+        options=list(dict.fromkeys([*values, *chosen])),  # what no longer occurs can still be taken out
         format_func=lambda value: text.one_line(value, 60),
         key=key,
         placeholder="All",

@@ -83,7 +83,7 @@ def _signed() -> None:
     if not st.session_state.get(OPEN):
         return
     name = reviewer.sign(st.session_state.get(FIELD))
-    if name is None and WAITING in st.session_state:
+    if name is None and WAITING in st.session_state:  # what waits needs a name: the dialog stays open
         return
     for key in (OPEN, FIELD):
         st.session_state.pop(key, None)

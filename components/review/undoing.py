@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
@@ -15,23 +14,14 @@ UNDONE: Final = "undo_undone"
 MOST: Final = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undo:
-    """One save.
-
-    Attributes:
-        words: what was saved, such as ``Note saved``; ours, not a ledger's.
-        act: takes it back; what it saves is kept as well, as a ledger forgets nothing.
-    """
-
-    words: str
-    act: Callable[[], object]
+Undo = tuple[str, Callable[[], object]]
+"""What was saved, in words of ours, and what takes it back; that is saved, too: a ledger forgets nothing."""
 
 
 def saved(words: str, act: Callable[[], object]) -> None:
     """Remember what was just saved."""
     every: list[Undo] = st.session_state.setdefault(SAVED, [])
-    every.append(Undo(words=words, act=act))
+    every.append((words, act))
     del every[:-MOST]
 
 
@@ -42,9 +32,9 @@ def last(key: str) -> None:
     if not every and undone is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"saved-{key}"):
-        st.caption(undone or f"✓ {text.label(every[-1].words, 60)}", width="content")
+        st.caption(undone or f"✓ {text.label(every[-1][0], 60)}", width="content")
         if every:
-            words = f"Undo “{text.label(every[-1].words, 60)}”" if undone else "Undo"
+            words = f"Undo “{text.label(every[-1][0], 60)}”" if undone else "Undo"
             st.button(words, key=f"undo-{key}", shortcut="U", type="tertiary", on_click=_undo)
 
 
@@ -52,8 +42,8 @@ def _undo() -> None:
     every: list[Undo] = st.session_state.get(SAVED, [])
     if not every:
         return
-    one, left = every.pop(), list(every)
+    (words, act), left = every.pop(), list(every)
     with state.frame():
-        one.act()
+        act()
     st.session_state[SAVED] = left  # taking back is no save of its own
-    st.session_state[UNDONE] = f"↩ Undone: {one.words[:1].lower()}{one.words[1:]}"
+    st.session_state[UNDONE] = f"↩ Undone: {words[:1].lower()}{words[1:]}"

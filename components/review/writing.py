@@ -38,7 +38,7 @@ def save_verdict(
     fields = {"sub_goal": sub_goal, "passed": passed, "by": author, "reason": drafts.typed(why) or None}
     if append(store, run, [Draft(Verdict, fields)]):
         drafts.forget(why)
-        take_back = _verdict_before(run, sub_goal, author)
+        take_back = _verdict_before(run, sub_goal, author)  # of the run as it was before this save
         undoing.saved(f"Verdict saved: {VERDICTS[passed]}", lambda: append(store, run, [take_back]))
 
 
@@ -52,7 +52,7 @@ def settle(store: Workspace, run: Run, sub_goal: str, passed: bool, *, author: s
 
 def withdraw_verdict(store: Workspace, run: Run, sub_goal: str, *, author: str) -> None:
     """Append that the reviewer takes their verdict on a sub-goal back; what was said stays in the ledger."""
-    take_back = _verdict_before(run, sub_goal, author)
+    take_back = _verdict_before(run, sub_goal, author)  # before the withdrawal is part of the run
     if append(store, run, [_withdrawal(sub_goal, author)]):
         undoing.saved("Verdict withdrawn", lambda: append(store, run, [take_back]))
 

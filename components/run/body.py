@@ -48,6 +48,7 @@ def show_tabs(report: RunReport) -> None:
         "Progress": lambda: events.progress(report),
         "Findings": lambda: _findings(report),
     }
+    # Once for each link: from then on the reader chooses the tab.
     linked = (digest, state.selected("decision"), state.selected("change"))
     if st.session_state.get(LINKED) != linked:
         st.session_state[LINKED] = linked

@@ -210,6 +210,7 @@ def sub_goal_table(report: RunReport) -> None:
         }
     )
     row = tables.table(frame, key="nodes", name="Sub-goals of this run", selectable=True)
+    # The table keeps its selection, so that the same row is no new choice.
     if row is not None and st.session_state.get("nodes_seen") != row:
         st.session_state["nodes_seen"] = row
         pick(report.nodes[row].sub_goal)

@@ -146,7 +146,7 @@ def _mode_field(run: Run, place: Place, taxonomy: Taxonomy) -> None:
 
     def picked() -> None:
         chosen = st.session_state.get(key)
-        st.session_state[key] = None
+        st.session_state[key] = None  # empty for the next mode
         if chosen:
             about = {"place": place, "note": _last_note(run, place)}
             signing.save(
@@ -178,7 +178,7 @@ def _notes(run: Run, goals: Mapping[str, str]) -> None:
     given, author = notes_of(run), reviewer.author()
     filed = {one.note for one in assignments_of(run) if one.status == "accepted"}
     offered = next((n.seq for n in reversed(given) if n.author == author and n.seq not in filed), None)
-    for note in given[: -MOST_NOTES - 1 : -1]:
+    for note in given[: -MOST_NOTES - 1 : -1]:  # from the newest on
         who = text.label((note.author or "unnamed").removeprefix("human:"), 60)
         about = "" if note.place == RUN else f" · {text.label(place_words(note.place, goals))}"
         origin = " · imported" if note.imported else ""
@@ -258,6 +258,7 @@ def _suggested(run: Run, place: Place, taxonomy: Taxonomy) -> None:
     """What similar notes and judges suggest at this place; none of it counts until it is accepted."""
     own, words = reviewer.author() or "", assignments_of(run)
     here = [one for one in words if one.place == place]
+    # What the reviewer dismissed counts as settled: it is not suggested again.
     settled = {taxonomy.current(one.mode) for one in here if one.status == "accepted" or one.by == own}
     judged = [one for one in judged_suggestions(run, taxonomy) if one.place == place]
     rows = [(taxonomy.current(one.mode), f"{one.by}: {one.reason or 'no reason given'}") for one in judged]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Final
 
 import pandas as pd
@@ -60,9 +59,11 @@ def _graph(report: RunReport, chosen: str | None) -> None:
     if graph is None:
         return
     whole = draw(graph, score, readable=READABLE)
+    # Whether labels of the whole graph can be read decides whether folding is offered.
     legible = larger(whole.layouts, *COLUMN).scale(*COLUMN) >= LEGIBLE
     folded = draw(graph, score, readable=0)
-    around, expanded, folds = None, _expanded(chosen), False
+    around, folds = None, False
+    expanded = {*st.session_state.get(EXPANDED, ()), *([chosen] if chosen else [])}
     if not legible:
         with st.container(horizontal=True, gap="small", key="plan-folding"):
             if len(folded.boxes) < len(graph.sub_goals):
@@ -97,10 +98,6 @@ def _graph(report: RunReport, chosen: str | None) -> None:
         mime="text/html",
         key="plan-html",
     )
-
-
-def _expanded(chosen: str | None) -> Collection[str]:
-    return {*st.session_state.get(EXPANDED, ()), *([chosen] if chosen else [])}
 
 
 def _expand(sub_goal: str) -> None:

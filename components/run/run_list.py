@@ -76,6 +76,7 @@ def _offered(queue: Sequence[OrderedRun], chosen: str | None) -> dict[str, str]:
     found = [digest for digest, line in words.items() if asked in line.casefold()]
     offered = min(len(found), MOST_OFFERED)
     st.caption(f"{counted(len(found), 'run', 'match')}; the list below offers {offered:,} of them.")
+    # The chosen one, whatever is looked for.
     kept = dict.fromkeys([*([chosen] if chosen in words else []), *found[:MOST_OFFERED]])
     return {digest: words[digest] for digest in kept}
 

@@ -18,6 +18,7 @@ TITLE_CHARS: Final = 70
 def named(report: RunReport, words: str) -> str:
     """A sentence about sub-goals with their titles in place of their ids. Untrusted, like the titles."""
     titles = {node.sub_goal: text.one_line(node.title or node.sub_goal, TITLE_CHARS) for node in report.nodes}
+    # Ids are in quotes. In one pass: a title that is the id of another sub-goal stays as it is.
     return "'".join(titles.get(part, part) for part in words.split("'"))
 
 

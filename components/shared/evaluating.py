@@ -99,13 +99,12 @@ def evaluate_ahead(store: Workspace, on_step: Callable[[str], object], *, first_
         on_step("Scoring runs")
         corpus = evaluated(folder, digest, "fail", (), store)
         on_step("Ranking agents")
-        name = found[0].name if len(found := groups(folder, digest, store)) > 1 else None
-        if name is not None:
-            corpus = part(folder, digest, "fail", (), name, store)
+        whose = _usual(store)
+        if (name := whose[-1]) is not None:
+            corpus = part(*whose[:4], name, store)
         _ = corpus.ranking  # nobody who visits waits for it
         if first_page:
             on_step("Looking for what to fix first")
-            whose: Whose = (folder, digest, "fail", (), name)
             fixes = derived(whose, name_of(triage), triage, (), store)
             for make in FIRST_PAGE:
                 given = (fixes,) if make is runs_behind_items else ()
@@ -115,13 +114,18 @@ def evaluate_ahead(store: Workspace, on_step: Callable[[str], object], *, first_
         _AHEAD.reset(token)
 
 
+def _usual(store: Workspace) -> Whose:
+    """What is shown to somebody who has chosen nothing: the usual rules, the first set of agents."""
+    folder, digest = str(store.path), content(store)
+    found = groups(folder, digest, store)
+    return folder, digest, "fail", (), found[0].name if len(found) > 1 else None
+
+
 def evaluate_rest(store: Workspace) -> None:
     """What the first page does without and others show: the runs, their order, and their decisions."""
-    folder, digest = str(store.path), content(store)
-    evaluated(folder, digest, "fail", (), store)
-    found = groups(folder, digest, store)
+    whose = _usual(store)
+    evaluated(*whose[:4], store)
     for make in (views.review_order, views.choice_review):
-        whose = (folder, digest, "fail", (), found[0].name if len(found) > 1 else None)
         derived(whose, name_of(make), make, (), store)
     keep_made()
 
@@ -132,8 +136,7 @@ def first_page_is_kept(store: Workspace) -> bool:
     basis = _basis(folder, digest, store)
     if basis is None or not are_kept(store.path, OF_READINGS, basis.key()):
         return False
-    found = groups(folder, digest, store)
-    whose = (folder, digest, "fail", (), found[0].name if len(found) > 1 else None)
+    whose = _usual(store)
     if not are_kept(store.path, [make.__name__ for make in FIRST_PAGE], basis.key(*whose[2:])):
         return False
     for make in FIRST_PAGE:

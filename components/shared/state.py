@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, TypeVar
 
 import streamlit as st
@@ -241,12 +241,7 @@ def later(make: Callable[..., Made], *given: object, of_all: bool = False) -> Ca
     """`derived`, worked out when it is called: outside of the session, too, as a download is."""
     store, now = workspace(), rules()
     whose = (str(store.path), content(store), now.missing, now.globs, None if of_all else group_name())
-
-    def derive() -> Made:
-        made: Made = evaluating.derived(whose, evaluating.name_of(make), make, given, store)
-        return made
-
-    return derive
+    return partial(evaluating.derived, whose, evaluating.name_of(make), make, given, store)
 
 
 def drawn(make: Callable[[], Made], *what: str | None) -> Made:
@@ -477,7 +472,7 @@ def run_link(words: str, run: str, **selected: str) -> None:
 
 def open_run(run: str, *, sub_goal: str | None = None, decision: str | int | None = None) -> None:
     """Leave this page for the Run page of the run with content digest `run`."""
-    select(run=run, sub_goal=sub_goal, decision=decision)
     chosen = {"run": run, "sub_goal": sub_goal, "decision": decision}
+    select(**chosen)
     given = {name: str(value) for name, value in chosen.items() if value is not None}
     st.switch_page(RUN_PAGE, query_params=given | scope())

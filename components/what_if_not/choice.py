@@ -54,10 +54,11 @@ def choose_step(record: PlanningRecord, run: str) -> int:
     """
     last = len(record.steps)
     asked = state.selected("step") or ""
+    # An address may hold anything: digits only, and no more of them than the last step has.
     asked_step = (
         int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < len(str(last)) + 1 else 0
     )
-    chosen = min(asked_step, last) if asked_step else _first(record, _decides) or 1
+    chosen = min(asked_step, last) if asked_step else _among(record, range(1, last + 1), _decides) or 1
     st.session_state[SLIDER] = chosen
     if last > 1:
         st.slider("Step", 1, last, key=SLIDER, on_change=lambda: pick(run, st.session_state[SLIDER]))
@@ -91,10 +92,6 @@ def _among(
     record: PlanningRecord, steps: Iterable[int], condition: Callable[[PlannedStep], bool]
 ) -> int | None:
     return next((step for step in steps if condition(record.steps[step - 1])), None)
-
-
-def _first(record: PlanningRecord, condition: Callable[[PlannedStep], bool]) -> int | None:
-    return _among(record, range(1, len(record.steps) + 1), condition)
 
 
 def latest_causes(record: PlanningRecord, step: int) -> int | None:

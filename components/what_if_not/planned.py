@@ -34,6 +34,7 @@ def records() -> RecordIndex:
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
 def _records(folder: str, digest: str, demo: bool, _store: Workspace) -> RecordIndex:  # noqa: ARG001 (cache key)
     files = records_under(state.PLANNED) if demo else []
+    # A folder that was opened keeps its workspace inside: its records are beside the ledgers.
     parent = Path(folder).parent if Path(folder).name == ".untaken" else None
     files += records_under(parent) if parent else []
     files += [file.path for file in _store.sources(PLANNING) if file.path]
@@ -64,6 +65,6 @@ def ablations() -> dict[str, Ablation]:
         try:
             found[name] = read_ablation(state.PLANNED / file)
         except UntakenError as error:
-            if error.code != "ablation-missing":
+            if error.code != "ablation-missing":  # a missing one is left out, a damaged one is not
                 raise
     return found

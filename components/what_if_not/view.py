@@ -78,6 +78,7 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
     cards.number_cards(*numbers)
 
 
+# In this order: a fragment that is drawn again by itself is outside the frame of the page.
 @st.fragment
 @state.frame()
 @panel

@@ -27,7 +27,7 @@ NO_PART_OF_A_PAGE = {  # they say or change what is chosen, or head the page
     *("compare.choice.remember", "review.queue_filters.remember"),
     *("annotate.session.edit", "annotate.session.redo", "annotate.session.undo"),
     *("shared.cards.headline", "shared.cards.nothing_here", "shared.tables.picked"),
-    *("review.queue.not_listed", "shared.listed_runs.of_whom"),
+    "shared.listed_runs.of_whom",
 }
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.fix_first import triage
-from untaken.analysis.versions import SubGoalChange, VersionComparison
+from untaken.analysis.versions import VersionComparison
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed
 from untaken.cli.packet import print_packet
 from untaken.cli.score import print_rules, scored_paths
@@ -71,7 +71,7 @@ def _print(found: VersionComparison, console: Console) -> None:
         (plain(found.b), lambda one: f"{one.b_completed}/{one.b_reached}"),
         ("difference", lambda one: NOTHING if one.difference is None else signed(one.difference)),
         ("p (Holm)", lambda one: p_value(one.p_holm, unknown=NOTHING)),
-        ("changed", _called),
+        ("changed", lambda one: ", ".join(filter(None, ("yes", one.kind))) if one.called else ""),
     )
     if found.costs:
         console.say()
@@ -83,10 +83,6 @@ def _print(found: VersionComparison, console: Console) -> None:
             ("p (Holm)", lambda one: p_value(one.p_holm, unknown=NOTHING)),
             ("changed", lambda one: "yes" if one.called else ""),
         )
-
-
-def _called(one: SubGoalChange) -> str:
-    return f"yes, {one.kind}" if one.called and one.kind else "yes" if one.called else ""
 
 
 def _print_pairs(found: VersionComparison, console: Console) -> None:

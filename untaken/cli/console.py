@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
 from untaken import numbers
-from untaken.errors import Finding, Score, Unscored, UntakenError
+from untaken.errors import Finding, Score, Unscored
 from untaken.numbers import Number
 
 if TYPE_CHECKING:
@@ -126,10 +126,6 @@ class Console:
         for code, count in seen.items():
             if count > SHOWN_OF_A_KIND:
                 self.warn(f"… and {count - SHOWN_OF_A_KIND} more [{code}]; --json lists them all")
-
-    def error(self, error: UntakenError) -> None:
-        """What went wrong, where, and what to do next."""
-        self.findings([error.finding()])
 
     def progress(self, done: int, total: int, what: str) -> None:
         """How far the work is, on a terminal only."""

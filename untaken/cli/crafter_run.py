@@ -92,7 +92,10 @@ def _play(
         for day, seed in enumerate(seeds)
         for arm in arms.values()
     ]
-    episodes = _played(jobs, args.workers, console)
+    episodes: list[Episode] = []
+    for episode in play_all(jobs, workers=args.workers):
+        episodes.append(episode)
+        console.progress(len(episodes), len(jobs), "episodes")
     played = {name: episodes[at :: len(arms)] for at, name in enumerate(arms)}
     if args.ablation:
         from untaken.simulator.ablation_analysis import ablation  # noqa: PLC0415 (slow: imports NumPy)
@@ -134,14 +137,6 @@ def _setup(args: argparse.Namespace) -> Setup:
         # Refuses wrong options now; the other policy needs its model first.
         policy_named(setup.policy, **setup.options)
     return setup
-
-
-def _played(jobs: Sequence[EpisodeJob], workers: int, console: Console) -> list[Episode]:
-    episodes = []
-    for episode in play_all(jobs, workers=workers):
-        episodes.append(episode)
-        console.progress(len(episodes), len(jobs), "episodes")
-    return episodes
 
 
 def _print_run(

@@ -30,12 +30,12 @@ def carry_out(args: argparse.Namespace) -> int:
         code = _with_workers(args, console)
         sys.stdout.flush()
     except UntakenError as error:
-        console.error(error)
+        console.findings([error.finding()])
         return USAGE  # a check that says no returns 1; whatever is raised could not run
     except BrokenPipeError:
         return _reader_left()
     except OSError as error:
-        console.error(disk_trouble(error))
+        console.findings([disk_trouble(error).finding()])
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
