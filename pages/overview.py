@@ -17,7 +17,7 @@ from untaken.views import review_order
 from untaken.views.first_page import first_numbers, ranking_remarks, ranks_alone, read_next
 from untaken.views.usage import corpus_usage
 
-seen = state.derived(first_numbers)
+seen = state.derived(first_numbers)  # kept with the workspace: the first numbers need no run to be read
 cards.headline(
     "Overview",
     "Where does the outcome mislead us, and what should we fix first?",
@@ -67,6 +67,7 @@ def reading() -> None:
 
 
 ranking = state.derived(ranks_alone)
+# One ranking crosses no other: then there is no figure, and the runs to read go beside the list.
 ranked = len(ranked_metrics(ranking, HEADLINE)) > 1
 fix_first.draw(state.derived(triage), below=None if ranked else reading)
 if ranked:

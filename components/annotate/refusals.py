@@ -76,6 +76,7 @@ def apply(key: str, entry: Waiting, make: Callable[[], Edit]) -> bool:
     Returns:
         Whether it was done.
     """
+    # The field has its words back only if they are refused again.
     release(key)
     try:
         edit = make()

@@ -71,7 +71,7 @@ def graph_ids() -> list[str]:
     """The plan graphs of the workspace, and a new one that is open but not saved."""
     store = _store()
     known = dict.fromkeys(file.graph_id for file in store.graphs() if file.graph_id)
-    mine = draft_author()
+    mine = draft_author()  # a draft of somebody else is theirs alone
     known |= dict.fromkeys(draft.graph_id for draft in store.drafts() if draft.author == mine)
     here = current()
     if here is not None:
@@ -104,6 +104,7 @@ def begin(graph: PlanGraph, message: str, *, fill: bool = False) -> None:
         if now is not None and now.session is here.session and not now.refused:
             put(replace(now, message="It is identical to the open graph."))
     else:
+        # Against an empty graph: all of it is unsaved.
         empty = Session.of(PlanGraph(id=graph.id, sub_goals=[]), graph)
         keep(EditorSession(session=empty, based_on=None, message=message, turn=_turn()))
 
@@ -191,6 +192,7 @@ def _step(act: Callable[[Session], Session]) -> bool:
     except UntakenError as error:
         refuse(error)
         return False
+    # A command may change nothing: then there is no step to undo.
     if session is not here.session:
         keep(replace(here, session=session, refused="", message="", turn=here.turn + 1))
     else:
@@ -298,6 +300,7 @@ def resume(draft: GraphDraft) -> bool:
         return False
     if state.selected("graph") != draft.graph_id:  # else the address names a sub-goal of it, too
         state.select(graph=draft.graph_id)
+    # With a version before it, undo leads back to that version.
     session = Session.of(base).take(graph, "draft resumed") if base.sub_goals else Session.of(base, graph)
     message = f"The draft of {draft.updated_at:%Y-%m-%d %H:%M} UTC is open again."
     keep(EditorSession(session=session, based_on=draft.based_on, message=message, turn=_turn()))

@@ -72,6 +72,7 @@ def table(graph: PlanGraph) -> None:
 
 def _sheet(graph: PlanGraph) -> TableEdit:
     known = cast("TableEdit | None", st.session_state.get(SHEET))
+    # Made by the table itself: it is not drawn again under the cursor.
     if known is not None and known.made == graph:
         return known
     number = known.number + 1 if known is not None else 0
@@ -123,7 +124,7 @@ def _written(row: SubGoalRow, cells: dict[str, Any]) -> SubGoalRow:
     values = {name: value for name, value in cells.items() if name in COLUMNS}
     for name, value in values.items():
         if name in LISTS:
-            values[name] = tuple(str(one) for one in value or ())
+            values[name] = tuple(str(one) for one in value or ())  # an emptied list comes as nothing
         elif name == "critical":
             values[name] = bool(value)
         else:

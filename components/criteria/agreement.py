@@ -105,6 +105,7 @@ def _unreliable() -> None:
         )
     bad = [one for one in judged if one.trust == "unreliable"]
     whole = {one.judge for one in bad if one.part == "all"}
+    # Named as a whole, a judge is not named for each sub-goal again.
     shown = [one for one in bad if one.part == "all" or one.judge not in whole]
     if not shown:
         return

@@ -38,7 +38,7 @@ def short(name: str) -> str:
 
 def author() -> str:
     """Who makes the changes, as they are signed."""
-    return reviewer.author() or "human:reviewer"
+    return reviewer.author() or "human:reviewer"  # the engine wants an author: nobody has given a name
 
 
 def _changed(edit: editing.Edit, message: str) -> bool:
@@ -158,7 +158,7 @@ def _save(criterion: Criterion, fields: dict[str, str]) -> bool:
     )
     done = _changed(reworded, f"{criterion.name} updated.")
     if done:
-        state.select(criterion=" ".join(fields["name"].split()))
+        state.select(criterion=" ".join(fields["name"].split()))  # as it is saved: one blank between words
     return done
 
 

@@ -95,7 +95,7 @@ def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: in
                 model=model,
                 seeds=range(seeds),
                 progress=progress,
-                search=False,
+                search=False,  # slow: the message says where the search is not done
             )
             spent = model.spent
         if not found.criteria.criteria:

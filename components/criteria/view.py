@@ -424,6 +424,7 @@ def _short(name: str) -> str:
 @panel
 def listing(known: CriteriaSet, *, empty: bool) -> None:
     """All criteria of the workspace, rejected ones too, as a table and as a file."""
+    # Nothing of one's own yet: those computed from ledgers are known.
     if empty and known.criteria == ledger_criteria().criteria:
         return
     shown = criteria_list(known)
@@ -445,6 +446,7 @@ def one(review: CriteriaReview, known: CriteriaSet) -> None:
             st.info("No run has a value yet: not quantified.")
         else:
             st.markdown("**Verifier: keep**" if check.keep else "**Verifier: reject**")
+            # The verdict before the colon is said above.
             st.caption(text.sentence(text.label(check.reason.split(": ", maxsplit=1)[-1], 1_000)))
     with decided, st.container(border=True):
         if criterion is None:

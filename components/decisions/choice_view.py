@@ -130,6 +130,7 @@ def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
             st.caption(price)
         _cards(choice, review.cost_unit)
         places = st.columns(3)
+        # Not strict: the third column is for the odds.
         for place, skill, success in zip(
             places, (choice.selected, choice.alternative), (False, True), strict=False
         ):

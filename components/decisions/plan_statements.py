@@ -131,6 +131,7 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
     if price := next(filter(None, (time_words(statement.reason) for statement in listed)), ""):
         st.caption(f"*Could be time*: {price}")
     supported = [at for at, statement in enumerate(listed) if statement.supported]
+    # Without a choice the first one that is supported.
     at = row if row is not None else (supported[0] if supported else None)
     if at is not None:
         _chosen(corpus, listed[at])

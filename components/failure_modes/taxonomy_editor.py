@@ -76,6 +76,7 @@ def _presets(taxonomy: Taxonomy) -> None:
                 on_click=_change,
                 args=(
                     store,
+                    # Bound now: the loop goes on.
                     lambda known, by, modes=modes: import_modes(known, modes, by=by),
                 ),
             )

@@ -53,6 +53,7 @@ def canvas(
     drawn = figure.layout
     drawn.shapes = list(shapes)
     drawn.xaxis = {**hidden, "range": [-PAD, layout.width + PAD]}
+    # Downwards, as the layout counts.
     drawn.yaxis = {**hidden, "range": [layout.height + PAD, -PAD], "scaleanchor": "x"}
     drawn.meta = {"description": description} | ({} if least_width is None else {"least_width": least_width})
     caption(figure, _GAP.join(legend), 0.5, 0, look, yshift=-12, xanchor="center", yanchor="top")

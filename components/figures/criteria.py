@@ -60,6 +60,7 @@ def criteria_distributions(passes: Sequence[QuantifierRun], *, dark: bool = Fals
     """Distribution of the runs of each outcome on each scale; one point per run (source figure 5)."""
     tops = {c.name: len(c.accepted_values) - 1 for run in passes for c in run.criteria}
     known, look, figure = outcomes(passes), tokens(dark), go.Figure()
+    # Nothing to draw without a value of a run that has an outcome.
     names = [name for name in tops if any(s in known for s in subject_means(passes, name))]
     if not names:
         return message("No run with an outcome has a value", dark=dark)

@@ -253,6 +253,7 @@ def _bars(step: PlannedStep, names: list[str], look: Tokens) -> go.Bar:
     amounts = [step.items.get(name, 0) for name in names]
     low = [name in _NEEDS and amount <= LOW for name, amount in zip(names, amounts, strict=True)]
     return go.Bar(
+        # A record may say more than nine, which is all that the game allows.
         x=[min(amount, _MOST) for amount in amounts],
         y=[action_words(name) for name in names],
         orientation="h",

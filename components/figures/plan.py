@@ -34,7 +34,7 @@ WIDE: Final = 3.0
 
 def plan_diff_figure(diff: GraphDiff, *, dark: bool = False) -> go.Figure:
     """Draw both versions at once."""
-    goals = [*diff.after.sub_goals, *diff.removed]
+    goals = [*diff.after.sub_goals, *diff.removed]  # what was removed is drawn, too
     if not goals:
         return message("Neither version has a sub-goal", dark=dark)
     changes = _changes(diff)

@@ -92,6 +92,7 @@ def _add_kind(figure: go.Figure, kind: OptionKind, shown: Sequence[EvaluatedDeci
             name=WORDS[kind],
             marker=mark(SYMBOLS[kind], 13, colour, colour),
             text=["?" if chance is None else percent(chance) for chance in forecasts],
+            # Near the top there is no room above it.
             textposition=["bottom center" if (chance or 0) > 0.9 else "top center" for chance in forecasts],
             textfont={"size": 12, "color": look.text},
             hovertext=[_hover(shown[place]) for place in at],

@@ -47,7 +47,7 @@ def payload(drawing: Drawing, *, selected: str | None = None) -> dict[str, Any]:
         "leading": LINE_HEIGHT - FONT_SIZE,
         "boxes": [
             {
-                "id": box.sub_goals[0],
+                "id": box.sub_goals[0],  # of a folded branch the first
                 "said": box.description,
                 "status": box.status,
                 "collapsed": box.collapsed,
@@ -85,6 +85,7 @@ def _network(drawing: Drawing) -> Network:
 
 def _options() -> dict[str, Any]:
     return {
+        # Graphviz has placed everything: nothing is to move.
         "physics": {"enabled": False},
         "layout": {"improvedLayout": False},
         "interaction": {
@@ -127,6 +128,7 @@ def _legend(drawing: Drawing) -> list[dict[str, Any]]:
             "word": STATUS[name].word,
             "fill": STATUS[name].fill,
             "line": STATUS[name].line,
+            # As style sheets call them.
             "dash": {"solid": "solid", "dash": "dashed", "dot": "dotted"}[STATUS[name].line_name],
         }
         for name in present

@@ -74,6 +74,7 @@ def _discordant(
         )
         below = (f"{metric_words(p.b_metric)} ({_values(report, p.b_metric, first, second)})" for p in pairs)
         st.caption(" · ".join(below))
+        # The metric chosen, where it is one of those that differ.
         shown = next((p for p in pairs if p.b_metric == metric), pairs[-1])
         both = (report.comparisons[m].pair(first, second) for m in (OUTCOME, shown.b_metric))
         st.caption(turn_words(*both))

@@ -18,6 +18,7 @@ ON: Final = "1"
 def draw_one() -> None:
     """A button that opens the next run to be read again; nothing where nobody has read one."""
     corpus, reader = state.listed(), reviewer.author()
+    # A draw of each reader's own, the same until the run is read.
     found = next_to_read_again(corpus.runs.values(), reader, seed=reader or "")
     if st.button(
         "Second reading",
@@ -35,6 +36,7 @@ def draw_one() -> None:
 
 def reader_of(run: Run) -> str | None:
     """Who reads the run blind now (empty before they signed); ``None`` where everything is shown."""
+    # A link to another run is not read blind.
     if state.selected("blind") != ON or state.selected("run") != run.digest:
         return None
     reader = reviewer.author() or ""

@@ -49,6 +49,7 @@ def changes(corpus: Corpus, digest: str) -> None:
     if run is None:
         why = corpus.plans.silent.get(digest, Unscored("the run is not evaluated"))
         st.info(text.label(f"No plan changes: {why.reason}.", 300))
+        # The one reason that the reader can do something about here.
         if "mutates" in why.reason:
             st.page_link("pages/annotate.py", label="Declare the tools that change something (Annotate)")
         return

@@ -66,7 +66,7 @@ def mention(run: Run, here: Place, goals: Mapping[str, str]) -> None:
 
 def _unsaved(run: Run, goals: tuple[str, ...]) -> Iterator[tuple[Place, str]]:
     kept = drafts.kept_places()
-    if not kept:
+    if not kept:  # a run may have thousands of events: only then are they gone through
         return
     places = [RUN, *(Place(sub_goal=goal) for goal in goals)]
     places += [Place(event=event.seq) for event in run.events]

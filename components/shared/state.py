@@ -182,6 +182,7 @@ def open_whole(digest: str) -> None:  # noqa: ARG001 (cache key)
 @cache
 def _demo_folder() -> tempfile.TemporaryDirectory[str]:
     """Removed when the server ends."""
+    # Kept by the cache: it is removed with the last reference.
     return tempfile.TemporaryDirectory(prefix="untaken-")
 
 

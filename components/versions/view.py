@@ -62,6 +62,7 @@ def choose(corpus: Corpus) -> VersionComparison | None:
         return None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         paired = {field: most_paired(corpus.runs.values(), field) for field in offered}
+        # A field whose values share no task cannot be compared.
         usual_field = next((field for field in offered if paired[field]), offered[0])
         by: Field = options.one("versions_by", offered) or usual_field  # type: ignore[assignment]
         cards.picker(

@@ -49,7 +49,7 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
     wins = planned.wins
     scored = f"of {counted(wins.steps - wins.unscored, 'action')} with a WIN"
     win = settings.get("win")
-    where = (
+    where = (  # settings are read from a file, and may be anything
         {"<": "below 0.5", "<=": "at 0.5 and below"}.get(win.get("at"), "") if isinstance(win, dict) else ""
     )
     numbers = (

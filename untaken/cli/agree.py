@@ -148,8 +148,9 @@ def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:
     found: dict[tuple[str, str], float] = {}
     with Path(path).open(encoding="utf-8", errors="replace", newline="") as file:
         rows = csv.DictReader(file)
-        for number, row in enumerate(rows, start=2):
+        for number, row in enumerate(rows, start=2):  # the first line has the headings
             try:
+                # The column may be missing: the label is then of all of the run.
                 found[row["run_id"], row.get("sub_goal") or ""] = float(row["odds"])
             except (KeyError, TypeError, ValueError) as error:
                 where = Where(file=path, line=number)

@@ -29,7 +29,7 @@ def run_versions(args: argparse.Namespace, console: Console) -> int:
     corpus = evaluate_corpus(
         scored.ledgers.every_run,
         scored.graphs,
-        memory=PolicyMemory.build([]),
+        memory=PolicyMemory.build([]),  # empty: nothing here asks for the history of a skill
         missing=args.missing,
         verdicts=args.verdicts,
     )

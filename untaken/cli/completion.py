@@ -50,6 +50,7 @@ def _levels(of: argparse.ArgumentParser, path: str) -> Iterator[CompletionLevel]
     yield CompletionLevel(
         path=path,
         verbs=tuple((c.dest, str(c.help or "")) for action in inner for c in action._choices_actions),
+        # In argparse a % of the help is written twice, and flags take 0 values.
         options=tuple((o, str(a.help or "").replace("%%", "%"), a.nargs != 0) for o, a in spelled),
         values=tuple((o, tuple(map(str, a.choices))) for o, a in spelled if a.choices),
     )

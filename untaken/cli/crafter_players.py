@@ -60,6 +60,7 @@ def chances(args: argparse.Namespace) -> dict[str, float]:
     """
     given = {name: getattr(args, name) for name in CHANCE if getattr(args, name) is not None}
     for name in given:
+        # A policy takes the options that its maker has parameters for.
         takers = [policy for policy, make in POLICIES.items() if name in signature(make).parameters]
         if args.policy not in takers:
             raise without_effect(
@@ -76,6 +77,7 @@ def refuse_model_options(args: argparse.Namespace) -> None:
     """
     for name in ASKING:
         given = getattr(args, name)
+        # Flags that were not given are false, other options none.
         if args.policy != LANGUAGE and given is not None and given is not False:
             raise without_effect(
                 name,

@@ -41,6 +41,7 @@ from untaken.plans import GraphSet
 from untaken.views import criteria_document, criteria_verify_document
 
 _SOURCES = "Pass ledgers, or recorded replies with --recorded PATH."
+# Each threshold is an option, with the default that the library has.
 _LIMITS: dict[str, float] = asdict(VerifierThresholds())
 _MEANT = {
     "cv": "highest mean coefficient of variation over passes",
@@ -111,6 +112,7 @@ def run_quantify(args: argparse.Namespace, console: Console) -> int:
 
 def _asked(args: argparse.Namespace, console: Console) -> AbstractContextManager[ModelAccess | None]:
     """The model that is asked about the runs, if one is."""
+    # --offline alone: the model that the environment names, by kept replies.
     asks = (args.model or args.offline) and not args.recorded
     return model_of(args, console) if asks else nullcontext()
 
@@ -261,6 +263,7 @@ def _quantified(
 
 
 def _recorded(args: argparse.Namespace) -> dict[str, tuple[QuantifierRun, ...]]:
+    # `quantify` has no such option.
     return {attack: read_quantifier_runs(Path(path)) for attack, path in getattr(args, "disturbed", [])}
 
 

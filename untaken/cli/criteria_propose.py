@@ -58,6 +58,7 @@ def run_propose(args: argparse.Namespace, console: Console) -> int:
             progress=console.progress,
         )
         _print(found, console)
+        # Before the error, too: it says what was asked, and what came back.
         console.document(
             proposal_document(
                 found, model=model.name, successful=successful, failed=failed, findings=ledgers.findings
@@ -67,7 +68,7 @@ def run_propose(args: argparse.Namespace, console: Console) -> int:
         raise not_proposed(found)
     if args.out:
         save_criteria(found.criteria, args.out)
-        console.warn(f"written: {plain(args.out)}")
+        console.warn(f"written: {plain(args.out)}")  # on stderr: stdout may be the document
     return 1 if ledgers.broken else 0
 
 

@@ -167,6 +167,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
             findings=(*scored.findings, *(one.finding for one in uncalibrated(args.standings))),
         )
     )
+    # 3 only while nothing has failed: more runs could not change that.
     undecided = verdicts <= {"pass", "keep_going"} and not scored.broken and not again
     return 0 if met else KEEP_GOING if undecided else 1
 
@@ -188,6 +189,7 @@ def _issues(args: argparse.Namespace, scored: Scored) -> tuple[TrackedIssue, ...
     asked = asks_for_statements(issues)
     identity = settings_of(args.paths).identity
     statements = (
+        # Slow: only for an issue whose rule asks for statements.
         statements_of(plan_evaluation(runs, scored.graphs, scored.scores, identity=identity)) if asked else {}
     )
     return track_issues(issues, runs, scored.scores, kept_taxonomy(file.parent), statements=statements)
@@ -231,6 +233,7 @@ def _print_sequence(checks: Sequence[SequentialCheck], console: Console) -> None
     console.say()
     for check in checks:
         console.say(plain(f"{check.agent}, {check.requirement}: {check.reason}"))
+    # The same in each requirement of an agent.
     for agent, repeats in {check.agent: check.repeats for check in checks if check.repeats}.items():
         named = ", ".join(plain(run, 80) for run in repeats[:SHOWN])
         more = f" … and {len(repeats) - SHOWN:,} more" if len(repeats) > SHOWN else ""

@@ -55,6 +55,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2; where a word is none of those to choose from, the nearest is named."""
+        # argparse says this in words alone: they are taken apart to find what was meant.
         before, _, choices = message.rpartition("' (choose from ")
         wrong = before.rpartition("invalid choice: '")[2]
         near = get_close_matches(wrong, re.findall(r"[\w-]+", choices), n=1)
@@ -77,7 +78,7 @@ class Parser(argparse.ArgumentParser):
         found, left_over = super().parse_known_args(*args, **options)
         if left_over:
             known = [option for action in self._actions for option in action.option_strings]
-            near = get_close_matches(left_over[0].partition("=")[0], known, n=1)
+            near = get_close_matches(left_over[0].partition("=")[0], known, n=1)  # of `--name=value` the name
             suggestion = f"; did you mean {near[0]}?" if near else ""
             self.error(f"unrecognized arguments: {' '.join(left_over)}{suggestion}")
         return found, left_over
@@ -109,6 +110,7 @@ class Parser(argparse.ArgumentParser):
     ) -> None:
         """An option with a number of the kind of its default."""
         settings = {"type": type(default), "default": default, "metavar": metavar, **more}
+        # A whole default asks for a whole number.
         self.add_argument(name, help=f"{words} (default {default})", **settings)
 
     def takes_out(self, metavar: str, words: str, **more: Any) -> None:

@@ -36,11 +36,12 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     corpus = evaluate_corpus(
         ledgers.every_run,
         graphs,
-        memory=PolicyMemory.build([]),
+        memory=PolicyMemory.build([]),  # empty: the audit asks for the history of no skill
         progress=console.progress,
     )
     found = audit_corpus(corpus)
     if args.packet is not None:
+        # In the order in which --packet N counts.
         items: list[NodeAudit | EdgeAudit | TaskAudit] = [*_in_order(found), *_doubtful(found), *found.tasks]
         return print_packet(audit_packet(corpus, nth(items, args.packet)), console)
     console.say(f"{found.headline}.")

@@ -65,6 +65,7 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
         theta=args.theta,
         min_share=args.min_share,
         min_runs=args.min_runs,
+        # A name such as `.plan.yaml` has no stem.
         graph_id=Path(args.out).name.split(".")[0] or "draft" if args.out else "draft",
         source=args.source,
         mutates=args.mutates or _changing(runs) if args.source == "calls" else (),

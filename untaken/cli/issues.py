@@ -38,6 +38,7 @@ def issues(args: argparse.Namespace, console: Console) -> int:
     """Prints every issue; 1 where one is reopened, or a ledger is broken."""
     file = workspace_path(args) / ISSUES if args.workspace is not None else Path(args.file or ISSUES)
     _change(args, file)
+    # A workspace may have none yet; a file that was named has to be there.
     known = load_issues(file) if args.workspace is None or file.exists() else IssueList()
     given = read_analysed(args, console)
     found = corpus_issues(given.corpus, known.issues, given.taxonomy)

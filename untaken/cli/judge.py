@@ -112,7 +112,7 @@ def _judged(
             graph,
             model,
             sub_goals=asked,
-            tools=False if args.no_tools else None,
+            tools=False if args.no_tools else None,  # without a word, as the model can
             accept_claims=args.accept_claims,
             progress=_progress(console, f"run {at} of {len(work)}: asking {model.name}"),
         )

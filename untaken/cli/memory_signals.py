@@ -62,6 +62,7 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     every = evaluate_runs(ledgers.every_run, memory, weights=weights_of(args)).values()
     evaluations = [evaluation for evaluation in every if evaluation.status == "evaluated"]
     evaluated = [evaluation.run_id for evaluation in evaluations]
+    # With nothing evaluated, the queue is left as it is.
     new = queue_signals(args.file, collect_signals(evaluations), evaluated=evaluated) if evaluated else 0
     waiting = waiting_signals(memory, read_queue(args.file))
     applied = sum(observed.kind == "weak" for observed in memory.log)

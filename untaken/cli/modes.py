@@ -132,7 +132,7 @@ def _assigned(
     if args.new and not any(args.mode in (mode.id, mode.name) for mode in taxonomy.active):
         taxonomy = change_taxonomy(folder, lambda known: create_mode(known, args.mode, by=by)[0])
     mode = find_mode(taxonomy, args.mode)
-    if not (mode.active or args.withdraw):
+    if not (mode.active or args.withdraw):  # what an old mode was assigned to can still be taken back
         raise UsageError(
             "mode-unknown", f"{plain(mode.name)!r} is {mode.status}", hint="Assign an active mode."
         )

@@ -82,6 +82,7 @@ def takes_workspace(parser: Parser, *, by: bool = False) -> None:
 def changed(args: argparse.Namespace, console: Console) -> int:
     """Changes the taxonomy in one step, and prints it."""
     with open_workspace(args) as store:
+        # Of the taxonomy as it is while nobody else can change it.
         after = change_taxonomy(
             store.path, lambda known: CHANGES[args.modes_verb](known, args, f"human:{args.by}")
         )

@@ -56,6 +56,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
             console.say(plain(sentence))
         console.say()
     for metric, standings in report.metrics.items():
+        # Without plans all other metrics are unscored.
         if not scored.graphs.graphs and metric != ranking.OUTCOME:
             continue
         console.say(metric)
@@ -156,6 +157,7 @@ def _print_agreement(report: RankReport, console: Console) -> None:
     console.say()
     kinds = Counter(c.kind for c in report.contradictions)
     ranked = report.metrics.get("critical_completion", ())
+    # Ranked, but no run has a critical sub-goal.
     nothing_critical = bool(ranked) and not any(agent.n_runs for agent in ranked)
     lucky = (
         "no sub-goal is critical"

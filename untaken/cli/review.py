@@ -91,7 +91,7 @@ def review(args: argparse.Namespace, console: Console) -> int:
     for one in refused:
         console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} in the meantime")
     found_here = (*findings, *runs_left_out(corpus))
-    reasons = fix_first_reasons(corpus) if console.json else {}
+    reasons = fix_first_reasons(corpus) if console.json else {}  # slow, and in the document only
     console.document(review_document(shown, found, queue, reasons=reasons, findings=found_here))
     return 1 if refused or any(run.integrity.broken for run in runs) else 0
 
