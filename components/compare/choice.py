@@ -40,10 +40,7 @@ def _choose(**chosen: str | None) -> None:
     for name in ADDRESS:
         value = chosen.get(name)
         st.session_state[f"compare_{name}"] = value
-        if not value:
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != value:
-            st.query_params[name] = value
+        state.write_address(name, [value] if value else [])
 
 
 def _chosen(name: str) -> str:

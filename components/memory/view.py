@@ -69,10 +69,7 @@ def choose(
         st.session_state[key] = first
     value = str(draw(words, options, key=key, format_func=shown))
     st.session_state[kept] = value
-    if value == usual:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != value:
-        st.query_params[name] = value
+    state.write_address(name, [] if value == usual else [value])
     return value
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import text
+from components.shared import state, text
 from components.shared.panels import panel
 from untaken.views.reviewing import META
 
@@ -81,10 +81,6 @@ def _changed(field: str, key: str) -> None:
 
 def _choose(filters: Mapping[str, Sequence[str]]) -> None:
     chosen = {field: list(values) for field, values in filters.items() if values}
-    for field in st.session_state.get(KEPT, {}):
-        if field not in chosen:
-            st.query_params.pop(field, None)
+    for field in {**st.session_state.get(KEPT, {}), **chosen}:
+        state.write_address(field, chosen.get(field, ()))
     st.session_state[KEPT] = chosen
-    for field, values in chosen.items():
-        if st.query_params.get_all(field) != values:
-            st.query_params[field] = values

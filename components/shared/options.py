@@ -29,7 +29,7 @@ def asked(name: str, offered: Collection[str]) -> list[str]:
     kept = _kept()
     if name in st.query_params:
         kept[name] = st.query_params.get_all(name)
-    _write(name, kept.get(name, ()))
+    state.write_address(name, kept.get(name, ()))
     return [value for value in kept.get(name, ()) if value in offered]
 
 
@@ -41,7 +41,7 @@ def one(name: str, offered: Collection[str]) -> str | None:
 def keep(name: str, values: Sequence[str]) -> None:
     """Choose values of an option; none for what is usual."""
     _kept()[name] = list(values)
-    _write(name, values)
+    state.write_address(name, values)
 
 
 def changed(name: str, key: str) -> None:
@@ -76,13 +76,6 @@ def open_tab(key: str, offered: Sequence[str]) -> None:
         st.session_state[key] = asked_for
     now = st.session_state.get(key)
     keep("tab", [] if now is None or now == offered[0] else [now])
-
-
-def _write(name: str, values: Sequence[str]) -> None:
-    if not values:
-        st.query_params.pop(name, None)
-    elif st.query_params.get_all(name) != list(values):
-        st.query_params[name] = list(values)
 
 
 def _kept() -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -392,10 +392,8 @@ def write_scope() -> None:
     """Write the scope into the address."""
     chosen = scope()
     for name in SCOPE:
-        if name in chosen:
-            st.query_params[name] = chosen[name]
-        else:
-            st.query_params.pop(name, None)
+        values = chosen.get(name, [])
+        write_address(name, [values] if isinstance(values, str) else values)
 
 
 def group_words(group: Group) -> str:
@@ -458,12 +456,16 @@ def select(**chosen: str | int | None) -> None:
     for name in SELECTION:
         value = chosen.get(name)
         st.session_state[f"selected_{name}"] = None if value is None else str(value)
-        if name not in shown:
-            continue
-        if value is None:
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != str(value):  # only a change: each is sent to the browser
-            st.query_params[name] = str(value)
+        if name in shown:
+            write_address(name, [] if value is None else [str(value)])
+
+
+def write_address(name: str, values: Sequence[str]) -> None:
+    """Have the address of the page name these values, or none."""
+    if not values:
+        st.query_params.pop(name, None)
+    elif st.query_params.get_all(name) != list(values):  # only a change: each is sent to the browser
+        st.query_params[name] = list(values)
 
 
 def run_link(words: str, run: str, **selected: str) -> None:
