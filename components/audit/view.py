@@ -201,6 +201,5 @@ def everything(found: PlanAudit) -> None:
         lambda: dump(audit_document(whole(), runs, findings=findings)).encode(),
         label="Audit (JSON)",
         file="graph-audit.json",
-        mime="application/json",
         key="audit-json",
     )

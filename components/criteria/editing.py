@@ -208,7 +208,6 @@ def take_along(criteria: CriteriaSet) -> None:
         lambda: criteria_bytes(criteria),
         label="Criteria with history (JSON)",
         file="workspace.criteria.json",
-        mime="application/json",
         key="criteria-file",
     )
 

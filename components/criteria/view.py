@@ -202,7 +202,6 @@ def means(review: CriteriaReview) -> None:
             lambda: tables.csv(values_table(review.passes)),
             label="Every value of every run (CSV)",
             file="criteria-values.csv",
-            mime="text/csv",
             key="values",
         )
 

@@ -125,7 +125,6 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         lambda: tables.csv(statements_table(corpus.plans)),
         label="Statements with all figures (CSV)",
         file="Statements-in-full.csv",
-        mime="text/csv",
         key="statements-in-full",
     )
     if price := next(filter(None, (time_words(statement.reason) for statement in listed)), ""):

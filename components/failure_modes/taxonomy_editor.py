@@ -105,7 +105,6 @@ def _table(taxonomy: Taxonomy) -> None:
         lambda: taxonomy_yaml(taxonomy).encode(),
         label="Taxonomy (YAML)",
         file="failure_modes.yaml",
-        mime="application/yaml",
         key="taxonomy-yaml",
     )
     split = [mode.name for mode in found.modes if mode.status == "split" and mode.runs]

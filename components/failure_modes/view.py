@@ -131,7 +131,6 @@ def pivot(found: ModeAnalysis) -> None:
         lambda: dump(modes_document(found, run_ids, findings=findings)).encode(),
         label="Failure modes (JSON)",
         file="modes.json",
-        mime="application/json",
         key="modes-json",
     )
     review_panel.link_to_this()

@@ -189,7 +189,6 @@ def of_modes() -> None:
         lambda: dump(modes_agree_document(found, causes, taxonomy, findings=findings)).encode(),
         label="Agreement on modes and root causes (JSON)",
         file="modes-agree.json",
-        mime="application/json",
         key="modes-agree-json",
     )
     if not found:

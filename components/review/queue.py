@@ -190,7 +190,6 @@ def export(shown: Sequence[Case]) -> None:
         document,
         label="Review (JSON)",
         file="review.json",
-        mime="application/json",
         key="review-json",
     )
 

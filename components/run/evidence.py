@@ -121,7 +121,6 @@ def _expected(node: NodeScore) -> None:
         lambda: tables.csv(frame),
         label="Expected against actual (CSV)",
         file="expected-against-actual.csv",
-        mime="text/csv",
         key="expected",
     )
 

@@ -95,7 +95,6 @@ def _graph(report: RunReport, chosen: str | None) -> None:
         lambda: figures.plan_html(graph, score).encode(),
         label="Plan graph (HTML)",
         file="plan-graph.html",
-        mime="text/html",
         key="plan-html",
     )
 

@@ -47,7 +47,6 @@ def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Findi
                 lambda make=make: make().encode(),  # type: ignore[misc]
                 label=label,
                 file=file,
-                mime="application/json" if file.endswith("json") else "text/csv",
                 key=f"export-{file}",
             )
 

@@ -35,6 +35,5 @@ def control(
             lambda: dump(packet).encode(),
             label="Packet (JSON)",
             file="packet.json",
-            mime="application/json",
             key=f"packet-json-{key}",
         )

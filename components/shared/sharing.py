@@ -39,7 +39,6 @@ def share_report() -> None:
                 lambda report=report: report().encode(),  # type: ignore[misc]
                 label=label,
                 file=file,
-                mime="text/html",
                 key=f"export-{file}",
             )
             st.caption(words)

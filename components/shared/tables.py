@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+MIME: Final = {
+    "csv": "text/csv",
+    "html": "text/html",
+    "json": "application/json",
+    "yaml": "application/yaml",
+    "zip": "application/zip",
+}
+"""What a download is, by the ending of its file."""
 FIGURE_CONFIG: Final[dict[str, Any]] = {
     "displaylogo": False,
     "displayModeBar": "hover",
@@ -127,7 +135,6 @@ def table(
         lambda: csv(frame if whole is None else whole()),
         label=f"{name} (CSV)",
         file=f"{text.file_name(name)}.csv",
-        mime="text/csv",
         key=key,
     )
     return picked(key, len(frame)) if selectable else None
@@ -211,7 +218,9 @@ def _width(cells: pd.Series[Any]) -> int:
     )
 
 
-def download(data: bytes | Callable[[], bytes], *, label: str, file: str, mime: str, key: str) -> None:
+def download(
+    data: bytes | Callable[[], bytes], *, label: str, file: str, key: str, mime: str | None = None
+) -> None:
     """A small download button; a function is called only when it is pressed.
 
     It is called outside of the session: whatever it needs of `state` is asked for before, not in it.
@@ -220,7 +229,7 @@ def download(data: bytes | Callable[[], bytes], *, label: str, file: str, mime: 
         f"⤓ {label}",
         data,
         file_name=file,
-        mime=mime,
+        mime=mime or MIME[file.rpartition(".")[2]],
         key=f"{key}-download",
         type="tertiary",
         on_click="ignore",
@@ -272,7 +281,6 @@ def figure(
                 lambda: _page_of(drawn, name, config),
                 label=f"{name} (HTML)",
                 file=f"{stem}.html",
-                mime="text/html",
                 key=key,
             )
             if table is not None:
@@ -280,7 +288,6 @@ def figure(
                     lambda: csv(table()),
                     label=f"{name} (CSV)",
                     file=f"{stem}.csv",
-                    mime="text/csv",
                     key=f"{key}-rows",
                 )
     if about:
@@ -316,7 +323,6 @@ def collected() -> Iterator[None]:
             lambda: _archive_of(drawn),
             label="Figures of this page (ZIP)",
             file="figures.zip",
-            mime="application/zip",
             key="figures",
         )
 

@@ -206,6 +206,5 @@ def document(found: VersionComparison) -> None:
         ).encode(),
         label="Versions (JSON)",
         file="versions.json",
-        mime="application/json",
         key="versions-json",
     )
