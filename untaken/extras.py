@@ -22,28 +22,15 @@ HINTS: Final = {
 
 
 def extra_missing(code: str, extra: str, message: str, *, where: Where | None = None) -> UntakenError:
-    """What to say where an extra is not installed.
-
-    Args:
-        code: of the error.
-        extra: its name in ``pip install 'untaken[…]'``.
-        message: what cannot be done without it.
-        where: what needs it.
-    """
+    """What to say where an extra (its name in ``pip install 'untaken[…]'``) is not installed."""
     return UntakenError(code, message, where=where, hint=HINTS[extra])
 
 
 def load_extra(library: str, code: str, extra: str, message: str) -> Any:
     """A module that an extra installs.
 
-    Args:
-        library: full name of the module.
-        code: as for `extra_missing`.
-        extra: likewise.
-        message: likewise; ``{}`` in it is what is not installed.
-
     Raises:
-        UntakenError: where it is not installed.
+        UntakenError: of this code where it is not installed; ``{}`` in the message is what is missing.
     """
     try:
         return import_module(library)

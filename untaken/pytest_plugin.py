@@ -7,6 +7,7 @@ it adds options and nothing else: the engine is imported only when a requirement
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,30 +18,25 @@ LEDGER_NAMES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options, in a group of their own."""
     group = parser.getgroup("untaken", "requirements on recorded runs of agents")
-    group.addoption(
+    each = partial(group.addoption, action="append", default=[])
+    each(
         "--untaken-require",
-        action="append",
-        default=[],
         metavar="REQUIREMENT",
         help="e.g. 'critical_completion>=0.9'; repeatable, each agent must meet all",
     )
-    group.addoption(
+    each(
         "--untaken-ledgers",
-        action="append",
-        default=[],
         metavar="PATH",
         help="ledger, or folder of ledgers; without it, the paths given to pytest",
     )
-    group.addoption(
-        "--untaken-graphs", action="append", default=[], metavar="PATH", help="plan graph, or folder of them"
-    )
+    each("--untaken-graphs", metavar="PATH", help="plan graph, or folder of them")
     group.addoption(
         "--untaken-on",
         choices=("point", "interval"),
         default="point",
         help="compare the value (default), or the worse end of its 95%% interval",
     )
-    group.addoption("--untaken-agent", action="append", default=[], metavar="NAME", help="only this agent")
+    each("--untaken-agent", metavar="NAME", help="only this agent")
     group.addoption(
         "--untaken-missing",
         choices=("fail", "drop"),
@@ -57,13 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="count judges without a valid passport, too",
     )
-    group.addoption(
-        "--untaken-verdicts",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="whose recorded verdicts count",
-    )
+    each("--untaken-verdicts", metavar="GLOB", help="whose recorded verdicts count")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

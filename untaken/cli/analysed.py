@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from untaken.analysis.corpus import Corpus, Graphs, evaluate_corpus, runs_left_out
 from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy, load_taxonomy
@@ -64,12 +63,6 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
             findings=(*unread, *runs_left_out(corpus)),
             broken=any(run.integrity.broken for run in runs),
         )
-
-
-def workspace_path(args: argparse.Namespace) -> Path:
-    """Where the workspace named keeps its files."""
-    with open_workspace(args) as store:
-        return store.path
 
 
 def _evaluated(args: argparse.Namespace, runs: Sequence[Run], graphs: Graphs, console: Console) -> Corpus:

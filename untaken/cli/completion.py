@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from shlex import quote
-from typing import Final
+from typing import Final, NamedTuple
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompletionLevel:
-    """What can follow some verbs.
-
-    Attributes:
-        path: the verbs, ``untaken`` first.
-        verbs: (name, help) of those one level down.
-        options: (spelling, help, takes a value).
-        values: (option, its values), where they are a fixed list.
-    """
+class CompletionLevel(NamedTuple):
+    """What can follow some verbs, ``untaken`` first."""
 
     path: str
-    verbs: tuple[tuple[str, str], ...]
-    options: tuple[tuple[str, str, bool], ...]
-    values: tuple[tuple[str, tuple[str, ...]], ...]
+    verbs: tuple[tuple[str, str], ...]  # with their help
+    options: tuple[tuple[str, str, bool], ...]  # with their help, and whether they take a value
+    values: tuple[tuple[str, tuple[str, ...]], ...]  # of the options that take one of a fixed list
 
 
 def add_to(verbs: Verbs) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from inspect import signature
-from typing import Any, Final
+from typing import Final
 
 from untaken.cli.asking import model_of
 from untaken.cli.console import Console
@@ -108,11 +108,6 @@ def player(args: argparse.Namespace, console: Console) -> Iterator[ModelAccess |
         return
     with model_of(args, console) as model:
         yield model
-
-
-def model_options(model: ModelAccess | None) -> Mapping[str, Any]:
-    """What is recorded of a model."""
-    return {} if model is None else {"model": model.name}
 
 
 def print_unanswered(model: ModelAccess | None, reasons: Iterable[str], console: Console) -> None:

@@ -14,7 +14,6 @@ from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, 
 from untaken.cli.crafter_players import (
     LANGUAGE,
     chances,
-    model_options,
     player,
     print_unanswered,
     require_counts,
@@ -72,7 +71,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Plays, and says what was reached; with ``--ablation``, what each part of the algorithm added."""
     setup = _setup(args)
     with player(args, console) as model:
-        setup = replace(setup, options={**setup.options, **model_options(model)})
+        setup = replace(setup, options={**setup.options, **({"model": model.name} if model else {})})
         reasons = _play(args, setup, model, console)
         print_unanswered(model, reasons, console)
     return 0

@@ -121,10 +121,6 @@ class Parser(argparse.ArgumentParser):
         """An option that can be repeated."""
         self.add_argument(name, metavar=metavar, help=words, action="append", default=[])
 
-    def takes_missing(self, words: str = "as for untaken score") -> None:
-        """``--missing``."""
-        self.add_argument("--missing", choices=tuple(MISSING_WORDS), default="fail", help=words)
-
     def takes_top(self, default: int) -> None:
         """``--top``."""
         self.takes_one(
@@ -150,7 +146,8 @@ class Parser(argparse.ArgumentParser):
 
     def takes_rules(self) -> None:
         """``--missing``, ``--verdicts`` and ``--min-kappa``: the rules that every rate depends on."""
-        self.takes_missing("sub-goals without evidence count as not completed (default), or are left out")
+        words = "sub-goals without evidence count as not completed (default), or are left out"
+        self.add_argument("--missing", choices=tuple(MISSING_WORDS), default="fail", help=words)
         words = "whose recorded verdicts count, e.g. 'human:*'; '!judge:m' leaves one out; default: all"
         self.takes_many("--verdicts", "GLOB", words)
         self.takes_least_kappa()

@@ -10,10 +10,10 @@ from pathlib import Path
 from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues, load_issues, setting
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule
 from untaken.analysis.failure_modes.issues import TrackedIssue
-from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
+from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.inputs import moment
+from untaken.cli.inputs import moment, open_workspace
 from untaken.numbers import counted
 from untaken.views.issues import IssuesDocument, corpus_issues, issue_entry
 
@@ -36,7 +36,10 @@ def add_to(verbs: Verbs) -> None:
 
 def issues(args: argparse.Namespace, console: Console) -> int:
     """Prints every issue; 1 where one is reopened, or a ledger is broken."""
-    file = workspace_path(args) / ISSUES if args.workspace is not None else Path(args.file or ISSUES)
+    file = Path(args.file or ISSUES)
+    if args.workspace is not None:
+        with open_workspace(args) as store:
+            file = store.path / ISSUES
     _change(args, file)
     # A workspace may have none yet; a file that was named has to be there.
     known = load_issues(file) if args.workspace is None or file.exists() else IssueList()

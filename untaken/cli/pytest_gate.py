@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from untaken.analysis.gate import GateCheck, check_requirements, parse_requirement
-from untaken.cli.console import plain, rate
+from untaken.cli.console import Console, plain, rate
 from untaken.cli.gate import short_words
-from untaken.cli.score import Scored, read_and_score
+from untaken.cli.score import Scored, scored_paths
 from untaken.errors import UntakenError
 from untaken.numbers import counted, interval
 from untaken.scoring.verdicts import ANCHORED_ONLY
@@ -38,14 +40,17 @@ def _checked(config: pytest.Config) -> tuple[Scored, tuple[GateCheck, ...]]:
     """Reads and scores as `untaken gate` does."""
     on = config.getoption("untaken_on")
     requirements = [parse_requirement(text, on=on) for text in config.getoption("untaken_require")]
-    scored = read_and_score(
-        _ledgers(config),
-        _graphs(config),
+    args = Namespace(
+        paths=_ledgers(config),
+        graphs=_graphs(config),
         missing=config.getoption("untaken_missing"),
         verdicts=[*config.getoption("untaken_verdicts"), ANCHORED_ONLY],
         passport=config.getoption("untaken_passport"),
         allow_uncalibrated=config.getoption("untaken_allow_uncalibrated"),
+        min_kappa=None,
+        cluster=None,
     )
+    scored = scored_paths(args, Console(out=StringIO(), err=StringIO()))
     runs = scored.ledgers.sound_runs
     agents = config.getoption("untaken_agent")
     if not runs and scored.broken:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +21,6 @@ from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Finding, Unscored
 from untaken.facts.scaling.reading import Ledgers, Scoring
 from untaken.judging import (
-    JudgePassport,
     distrusted,
     judge_standings,
     judge_trust,
@@ -159,16 +157,11 @@ def leave_out_judges(
     ledgers = read_ledgers(paths, console, cluster=args.cluster)
     leave_out_distrusted_of(ledgers.every_run, args, console)
     if "passport" in args:
-        known = passports_for(paths, args.passport)
+        known = load_passports(args.passport) if args.passport else passports_beside(paths)
         args.standings = judge_standings(ledgers.every_run, graphs, known, verdicts=args.verdicts)
         if not args.allow_uncalibrated:
             args.verdicts = [*args.verdicts, *(one.glob for one in uncalibrated(args.standings))]
     return ledgers
-
-
-def passports_for(paths: Sequence[str], named: str | None) -> tuple[JudgePassport, ...]:
-    """The passports in the file named, else those kept beside the ledgers."""
-    return load_passports(named) if named else passports_beside(paths)
 
 
 def leave_out_distrusted_of(runs: Sequence[Run], args: argparse.Namespace, console: Console) -> None:
@@ -180,34 +173,6 @@ def leave_out_distrusted_of(runs: Sequence[Run], args: argparse.Namespace, conso
     args.verdicts, least, args.min_kappa = [*args.verdicts, *found], args.min_kappa, None
     what = ", ".join(glob[1:] for glob in found[:5]) or "none"
     console.say(plain(f"verdicts left out, as κ against people is below {least:g}: {what}"))
-
-
-def read_and_score(
-    paths: Sequence[str],
-    folders: Sequence[str],
-    *,
-    missing: MissingRule,
-    verdicts: Sequence[str],
-    passport: str | None = None,
-    allow_uncalibrated: bool = False,
-) -> Scored:
-    """Reads ledgers and plan graphs leniently, and scores every run as `untaken gate` does.
-
-    Args:
-        paths: ledgers, or folders of ledgers.
-        folders: plan graphs, or folders searched for them.
-        missing: how sub-goals without evidence count (§4).
-        verdicts: whose recorded verdicts count, as globs; empty for everybody's.
-        passport: file of passports of judges; by default the one beside the ledgers.
-        allow_uncalibrated: count judges without a valid one, too.
-    """
-    silent = Console(out=StringIO(), err=StringIO())
-    ledgers, graphs, counted_verdicts = read_ledgers(paths, silent), read_graphs(folders), list(verdicts)
-    if not allow_uncalibrated:
-        known = passports_for(paths, passport)
-        found = judge_standings(ledgers.every_run, graphs, known, verdicts=verdicts)
-        counted_verdicts += [one.glob for one in uncalibrated(found)]
-    return _scored(ledgers, graphs, missing, counted_verdicts, silent)
 
 
 def _scored(
