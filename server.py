@@ -152,13 +152,15 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
 
 
 def vis(_: Request) -> Response:
-    """The script that draws plan graphs; a browser keeps it, as its address changes with it."""
+    """The script that draws plan graphs."""
+    # A browser may keep it for ever: another script has another address.
     keep = {"Cache-Control": "public, max-age=31536000, immutable"}
     return Response(bundle(), media_type="text/javascript", headers=keep)
 
 
 def page(_: Request) -> Response:
-    """What a page begins with; a browser asks for it each time, as it changes with Streamlit."""
+    """What a page begins with."""
+    # To be asked for each time: it changes with Streamlit, and its address does not.
     return HTMLResponse(start_page(), headers={"Cache-Control": "no-cache"})
 
 

@@ -31,7 +31,7 @@ class Where:
     run: str | None = None
 
     def __post_init__(self) -> None:
-        """No message tells the password in the address of a store."""
+        # No message may give away the password in the address of a store.
         if self.file is not None and ":/" in self.file:
             object.__setattr__(self, "file", bare_addresses(self.file))
 

@@ -21,9 +21,7 @@ def seldom_collected() -> Iterator[None]:
     """Inside the block, the garbage collector looks for cycles seldom; where it is off, it stays off.
 
     Reading and evaluating runs makes millions of objects, nearly all of which are kept and none of which is
-    part of a cycle: looking through them again and again finds nothing.
-    Blocks may overlap, in one thread or in many: the last to end restores what the first found. It is also a
-    decorator.
+    part of a cycle: looking through them again and again finds nothing. It is also a decorator.
     """
     global _blocks, _before  # noqa: PLW0603 - the collector is one for the process, and so is this count
     with _lock:
@@ -36,6 +34,6 @@ def seldom_collected() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            _blocks -= 1
+            _blocks -= 1  # blocks overlap, in many threads: the last to end restores what the first found
             if not _blocks:
                 gc.set_threshold(*_before)

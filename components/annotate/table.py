@@ -1,8 +1,4 @@
-"""The whole graph as a table that can be edited by keyboard alone; every change becomes commands.
-
-The table keeps its original data while its own edits go into the graph, so that it does not move while
-you type. It is redrawn when the graph changes elsewhere.
-"""
+"""The whole graph as a table that can be edited by keyboard alone; every change becomes commands."""
 
 from __future__ import annotations
 
@@ -72,7 +68,7 @@ def table(graph: PlanGraph) -> None:
 
 def _sheet(graph: PlanGraph) -> TableEdit:
     known = cast("TableEdit | None", st.session_state.get(SHEET))
-    # Made by the table itself: it is not drawn again under the cursor.
+    # Made by the table itself, which keeps the rows it began with: it must not move while somebody types.
     if known is not None and known.made == graph:
         return known
     number = known.number + 1 if known is not None else 0
@@ -90,10 +86,7 @@ def _frame(rows: tuple[SubGoalRow, ...]) -> pd.DataFrame:
 
 
 def _take() -> None:
-    """What was typed since the table was drawn, as commands.
-
-    If an id changed or was removed, the table is redrawn, because other rows name it.
-    """
+    """What was typed since the table was drawn, as commands."""
     sheet = cast("TableEdit", st.session_state[SHEET])
     here = session.current()
     if here is None:
@@ -103,6 +96,7 @@ def _take() -> None:
     except UntakenError as error:
         session.refuse(error)
         return
+    # Where an id changed or went, the table is drawn again: other rows name it.
     same_ids = not any(isinstance(edit, Rename | Delete) for edit in edits)
     if session.edit(edits) and same_ids:
         now = session.current()

@@ -105,7 +105,7 @@ def assign(
 def assign_named(store: Workspace, run: Run, name: str, **about: Any) -> None:
     """Assign the mode with this id or name, or the only one with these words in its name. As `assign`.
 
-    A name that says something else is created; words of several modes are refused: they are no new mode.
+    A name that says something else is created.
     """
     name = one_line(name)[: limits.MODE_NAME_CHARS]
     known, plain = kept_taxonomy(store.path).active, plain_name(name)
@@ -113,7 +113,7 @@ def assign_named(store: Workspace, run: Run, name: str, **about: Any) -> None:
     found = same or [mode for mode in known if plain in plain_name(mode.name)]
     if not plain:
         return
-    if len(found) > 1 and not same:
+    if len(found) > 1 and not same:  # words of several modes are no new one
         writing.add_message(f"“{name}” is in the names of {len(found)} failure modes. Choose one of them.")
     elif found or change(store, lambda taxonomy: create_mode(taxonomy, name, by=about["by"])[0]):
         mode = found[0] if found else find_mode(kept_taxonomy(store.path), name)

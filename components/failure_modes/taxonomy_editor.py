@@ -114,6 +114,7 @@ def _table(taxonomy: Taxonomy) -> None:
 
 
 def _form(taxonomy: Taxonomy, mode: FailureMode) -> None:
+    # Drafts are about one state of a mode, and are left behind with it.
     store, about = state.workspace(), (mode.id, str(len(mode.history)))
     fields = {
         "name": drafts.DraftField(name="mode-name", about=about, default=mode.name),
@@ -208,7 +209,7 @@ def _apply(store: Workspace, edit: Any, mode: FailureMode, fields: dict[str, dra
 
 
 def _change(store: Workspace, make: Any) -> None:
-    """Change the taxonomy, signed; drafts are about one state of a mode and are left behind with it."""
+    """Change the taxonomy, signed."""
     by = reviewer.author() or ""
     edit: TaxonomyEdit = lambda known: make(known, by)  # noqa: E731
     mode_writing.change(store, edit)

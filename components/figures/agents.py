@@ -99,7 +99,8 @@ def _line(column: int, ends: Sequence[float | None], crossing: bool, look: Token
 
 
 def _spans(standings: Sequence[RankedAgent | None], place: int, look: Tokens) -> list[dict[str, Any]]:
-    """The rank intervals of one agent, beside each other's, so that none covers another's."""
+    """The rank intervals of one agent."""
+    # Five places beside each other, by turns: no agent's lines cover those of the next.
     return [
         {
             "type": "line",

@@ -198,12 +198,13 @@ def _dress(
 def _write(
     figure: go.Figure, rows: Sequence[Choice], values: Sequence[float | None], reach: float, look: Tokens
 ) -> None:
-    """The words of every row, above its marks; all at once, for one by one takes longer than all the rest."""
+    """The words of every row, above its marks."""
     words = [
         _above(y, some, right, look)
         for y, (choice, value) in enumerate(zip(rows, values, strict=True))
         for some, right in ((_names(choice, look), False), (_support(choice, value, look), True))
     ]
+    # All at once: one by one takes longer than the rest of the figure.
     figure.update_layout(annotations=words, meta={"least_width": LEAST_WIDTH})
     side_words(figure, [(-reach, "◂ selected scores higher"), (reach, "alternative scores higher ▸")], look)
 

@@ -65,14 +65,13 @@ def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: To
 def estimates_over_time(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """The success rate of a skill in a context after each observation, with its interval as a band.
 
-    One step a moment, however long it is until the next one. Weak signals that were applied are marked: they
-    move the estimate without anything having been observed.
+    Weak signals that were applied are marked: they move the estimate without anything having been observed.
     """
     known = estimates[estimates["success_rate"].notna()]
     if known.empty:
         return message("No outcomes of this skill yet", dark=dark)
     look = tokens(dark)
-    # The last one of a moment: there is one step for each moment.
+    # One step for each moment, however long it is until the next one.
     steps = known.drop_duplicates("ts", keep="last").reset_index(drop=True)
     weak = known[known["kind"] == "weak"].groupby("ts").size()
     figure = go.Figure()

@@ -1,7 +1,6 @@
 """A drawing as vis-network data, built with pyvis; the drawing itself is done by `canvas.js`.
 
-pyvis' own template is not used: it runs markup found in titles and loads scripts from elsewhere. Node ids are
-positions, so no name from a graph is ever an identifier, and labels are painted on a canvas, as text.
+pyvis' own template is not used: it runs markup found in titles and loads scripts from elsewhere.
 """
 
 from __future__ import annotations
@@ -69,8 +68,8 @@ def _network(drawing: Drawing) -> Network:
     for number, box in enumerate(drawing.boxes):
         width, height = box.size
         network.add_node(
-            number,
-            label="\n".join(box.lines),
+            number,  # a position: no name from a graph is an identifier
+            label="\n".join(box.lines),  # painted on the canvas, as text
             shape="box",
             group=box.status,
             borderWidth=CRITICAL_BORDER if box.critical else BORDER,

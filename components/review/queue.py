@@ -74,15 +74,13 @@ def progress(shown: Sequence[Case], everything: Sequence[Case]) -> None:
 
 
 def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
-    """The case of the run that is selected, else the first one shown.
-
-    A case that a change of status took out of the filters stays until the next one is asked for.
-    """
+    """The case of the run that is selected, else the first one shown."""
     row = tables.picked(TABLE, len(shown))
     # A choice counts once: the table keeps its selection.
     if row is not None and st.session_state.get(ROW_SEEN) != (row, len(shown)):
         state.select(run=shown[row].item.digest)
     st.session_state[ROW_SEEN] = (row, len(shown))
+    # Of all: a case that a new status took out of the filters stays until the next one is asked for.
     by_digest = {case.item.digest: case for case in everything}
     asked = state.selected("run")
     if asked in by_digest:

@@ -79,16 +79,13 @@ def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, goals: Mapping[s
 
 
 def _place(run: Run, offered: Sequence[Place], goals: Mapping[str, str]) -> Place:
-    """Where the next note goes: what was selected last in this run, unless another choice is made.
-
-    An event that was selected in the run before is offered, but never chosen for this one.
-    """
+    """Where the next note goes: what was selected last in this run, unless another choice is made."""
     known = dict.fromkeys((RUN, *offered))
     before, seen = st.session_state.get(SEEN, ("", ()))
     fresh = [one for one in offered if one not in seen or before != run.digest]
     if before != run.digest:
         st.session_state[PLACE] = RUN
-        fresh = [one for one in fresh if one.event is None]
+        fresh = [one for one in fresh if one.event is None]  # events were selected in the run before
     st.session_state[SEEN] = (run.digest, tuple(offered))
     if fresh or st.session_state.get(PLACE) not in known:
         st.session_state[PLACE] = fresh[-1] if fresh else RUN

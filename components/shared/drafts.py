@@ -46,7 +46,8 @@ class DraftField:
 
     @property
     def key(self) -> str:
-        """The widget's key; it contains no text from a file. `frame.js` sends its words after a pause."""
+        """The widget's key; `frame.js` knows by it whose words to send after a pause."""
+        # Lengths keep ("a", "bc") apart from ("ab", "c"); the digest keeps text of files out of the page.
         parts = "\0".join(f"{len(part)}:{part}" for part in (self.author, *self.whole))
         return f"{self.name}-draft-{sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 

@@ -22,10 +22,7 @@ Answer = TypeVar("Answer")
 
 @contextmanager
 def failing_alone() -> Iterator[None]:
-    """What fails inside is said in words, with its code and what to do; what follows is drawn.
-
-    Streamlit's own stops and reruns are no `Exception`, and pass.
-    """
+    """What fails inside is said in words, with its code and what to do; what follows is drawn."""
     try:
         yield
     except UntakenError as error:  # a database that is locked or damaged, a file that went away
@@ -33,7 +30,7 @@ def failing_alone() -> Iterator[None]:
     except OSError as error:
         LOG.exception("disk error")
         show(disk_trouble(error).finding())
-    except Exception:
+    except Exception:  # Streamlit's own stops and reruns are none, and pass
         LOG.exception("a part of a page failed")
         hint = "Reload the page. If it happens again, report it with the log of the server."
         show(Finding(code="panel-failed", message="This part of the page could not be drawn", hint=hint))

@@ -13,15 +13,13 @@ from untaken.workspace.settings import ROLES, Role, Roles, read_settings, settin
 
 
 def role(*, shared: bool = False) -> Role:
-    """What this visitor is in the workspace in view, or in the one that all share.
-
-    Everybody is an owner of a workspace without roles and of their own private area, and so is who runs the
-    app for this machine alone, where nobody signs in.
-    """
+    """What this visitor is in the workspace in view, or in the one that all share."""
     folder = str(state.shared_workspace().path)
     roles = _roles(folder, settings_digest(folder))
+    # A workspace without roles is everybody's, and a private area is its visitor's.
     if roles is None or (private_session.area() is not None and not shared):
         return "owner"
+    # Without sign-in nobody has a role; who runs the app for this machine alone owns it.
     if not reviewer.sign_in() and is_loopback(str(st.get_option("server.address"))):
         return "owner"
     return roles.of(reviewer.email())

@@ -145,10 +145,8 @@ def _is_welcome(scope: Scope, session: str) -> bool:
 
 
 def _draw_again(session: str) -> None:
-    """Runs the page of a session again: a browser asks for it only after an upload that arrived.
-
-    Streamlit has no public way; it does the same where a script changed.
-    """
+    """Runs the page of a session again: a browser asks for it only after an upload that arrived."""
+    # Streamlit has no public way; it does the same where a script has changed.
     if (held := Runtime.instance()._session_mgr.get_active_session_info(session)) is not None:
         held.session.request_rerun(held.session._client_state)
 

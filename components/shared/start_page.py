@@ -1,9 +1,4 @@
-"""Streamlit's start page, with a progress bar, the address of its server, and its first parts loaded ahead.
-
-Without the address a browser asks at `/run/_stcore/health` first and waits a tenth of a second after the
-refusal, on every page but the one at the bare address. The progress bar needs none of Streamlit's scripts: it
-is the first thing a browser draws.
-"""
+"""Streamlit's start page, with a progress bar, the address of its server, and first parts loaded ahead."""
 
 from __future__ import annotations
 
@@ -15,6 +10,7 @@ from typing import Final
 import streamlit as st
 
 HERE: Final = Path(__file__).parent
+# Else a browser asks `/run/_stcore/health` first, and waits a tenth of a second after the refusal.
 WHERE: Final = """<script>
 window.__streamlit = { BACKEND_BASE_URL: new URL("./", document.baseURI).href };
 </script>
@@ -39,5 +35,6 @@ def start_page() -> str:
     scripts = [path for name in NEEDED for path in static.glob(f"static/js/{name}.*.js")]
     ahead = LOAD_AHEAD % json.dumps([f"./{path.relative_to(static).as_posix()}" for path in scripts])
     back = f"<script>\n{(HERE / 'one_step_back.js').read_text('utf-8')}</script>\n"
+    # Without any of Streamlit's scripts: the first thing that a browser draws.
     cover = (HERE / "start_cover.html").read_text("utf-8")
     return page.replace("<head>", f"<head>\n{WHERE}{back}{ahead}", 1).replace("<body>", f"<body>\n{cover}", 1)

@@ -112,10 +112,8 @@ def drawing() -> Iterator[None]:
 
 
 def load_tables() -> None:
-    """Load pandas, before anything draws a table or a figure: it is slow, and the first numbers do without.
-
-    Plotly uses a pandas that another thread has only half imported. So every thread waits here.
-    """
+    """Load pandas, before anything draws a table or a figure: it is slow, the first numbers do without."""
+    # Every thread waits here: plotly would use a pandas that another one has only half imported.
     with _loading:
         import_module("pandas")
 

@@ -103,15 +103,13 @@ def shared_workspace() -> Workspace:
 def frame(as_of: str | None = None) -> Iterator[None]:
     """Inside it the pages may be drawn; app.py enters it.
 
-    A full pass of the garbage collector over the objects of 10,000 runs takes longer than most pages: none
-    begins while one is drawn.
-
     Args:
         as_of: the content that the runs are evaluated at, where a part of a page is drawn again by itself:
             after a save it need not wait until they are evaluated again (`components.shared.after_saves`).
     """
     frame_before, answers_before = _IN_FRAME.set(True), _ANSWERS.set({})
     try:
+        # A full garbage collection of the objects of 10,000 runs takes longer than most pages.
         with failing_alone(), seldom_collected():
             if as_of is not None:
                 once(("content", workspace().path), lambda: as_of)
@@ -155,11 +153,10 @@ def _open(folder: str, demo: bool) -> Workspace:
     return Workspace.open_folder(folder or DEFAULT_FOLDER)
 
 
+# Cached because spinners of what it calls need a page, and only the outermost cached function shows one.
 @st.cache_resource(show_spinner=False, max_entries=1)
 def open_ahead(_on_step: Callable[[str], object]) -> None:
     """Open the workspace that all share, before anybody visits, as far as its first page needs it.
-
-    Cached because spinners of what it calls need a page, and only an outermost cached function shows one.
 
     Args:
         _on_step: called with what is done next, in words.
@@ -336,15 +333,11 @@ def rules() -> RulesInForce:
 
 
 def scope() -> dict[str, str | list[str]]:
-    """What a link needs to show the same numbers.
-
-    Rules that are the usual ones are not in it; the agents compared are wherever there is a choice of them,
-    because runs that are added later can make another set the first one.
-    """
+    """What a link needs to show the same numbers; rules that are the usual ones are not in it."""
     now = rules()
     chosen: dict[str, str | list[str]] = {}
     if (name := group_name()) is not None:
-        chosen["with_task"] = name
+        chosen["with_task"] = name  # the usual one, too: runs that are added can make another set the first
         if lists_all():
             chosen["listed"] = "all"
     if now.missing != "fail":
@@ -433,9 +426,9 @@ def remember(page: str) -> None:
 
 
 def _in_address() -> tuple[str, ...]:
-    """What of the selection is in the address of this page: on Review, `graph` is a filter."""
+    """What of the selection is in the address of this page."""
     page = st.session_state.get(PAGE)
-    return tuple(name for name in SELECTION if (page, name) != ("review", "graph"))
+    return tuple(name for name in SELECTION if (page, name) != ("review", "graph"))  # a filter there
 
 
 def selected(name: str) -> str | None:

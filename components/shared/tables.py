@@ -251,8 +251,6 @@ def figure(
 ) -> None:
     """Show a figure under its heading, with a menu that downloads it as one HTML file, and its table as CSV.
 
-    The picture that the figure's toolbar saves has the heading as its title (`frame.css` hides it here).
-
     Args:
         make: a figure of `components.figures`, or what makes it: where that fails, the panel alone is lost.
         key: unique on the page.
@@ -265,6 +263,7 @@ def figure(
         controls: draws what decides what the figure shows, between the two.
         table: what the figure shows, as a table to download.
     """
+    # The heading is in the figure, too (`frame.css` hides it there): a picture saved from it has a title.
     drawn = (
         _named(make, name)
         if of is None

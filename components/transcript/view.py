@@ -214,7 +214,7 @@ def _now(corpus: Corpus, *digests: str) -> str:
 
 
 def _shown(found: Transcript, corpus: Corpus) -> list[msgspec.Raw]:
-    """The items as the browser takes them; an attempt that a later one completed is no failure."""
+    """The items as the browser takes them."""
     score = corpus.scores[found.digest]
     nodes = () if isinstance(score, Unscored) else score.results
     undone = {node.sub_goal for node in nodes if node.status == "attempted"}
@@ -224,6 +224,7 @@ def _shown(found: Transcript, corpus: Corpus) -> list[msgspec.Raw]:
         item["name"], item["title"] = text.one_line(item["name"], 80), text.one_line(item["title"], 200)
         for mark in item["marks"]:
             mark["words"] = text.one_line(mark["words"], 300)
+            # An attempt that a later one completed is no failure.
             if mark["kind"] == "attempted" and mark["sub_goal"] not in undone:
                 mark["kind"] = "tried"
         items.append(msgspec.Raw(msgspec.json.encode(item)))

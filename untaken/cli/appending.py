@@ -59,11 +59,7 @@ def broken_files(ledgers: Ledgers) -> set[Place]:
 def append_drafts(
     ledgers: Ledgers, wanted: Iterable[tuple[Place, Run, DraftsOf]], console: Console, *, code: str
 ) -> list[Finding]:
-    """Appends what was found out about runs, that of one run in one transaction.
-
-    Another process may do the same at this moment: what to append is asked again while the ledger is locked,
-    of the run as it is then.
-    """
+    """Appends what was found out about runs, that of one run in one transaction."""
     by_file: dict[Path, list[tuple[Run, DraftsOf]]] = defaultdict(list)
     for file, run, drafts_of in wanted:
         # Asked before the lock, too: a ledger that needs nothing is not locked.
@@ -82,7 +78,7 @@ def _append(file: Path, wanted: Sequence[tuple[Run, DraftsOf]]) -> int:
     with LedgerWriter(file, fsync="always", timeout=LOCK_SECONDS) as ledger:
         now = {run.run_id: run for run in _as_locked(file, ledger, [run for run, _ in wanted])}
         for run, drafts_of in wanted:
-            drafts = drafts_of(now[run.run_id])
+            drafts = drafts_of(now[run.run_id])  # asked again: another process may have done the same
             ledger.append(run.run_id, drafts)
             written += len(drafts)
     return written

@@ -38,7 +38,8 @@ def span(low: Score, high: Score, digits: int = 3) -> str:
 
 
 def decimal(value: Number, digits: int = 3) -> str:
-    """A number with its decimals; its minus is a hyphen, which other tools read as a number."""
+    """A number with its decimals."""
+    # A hyphen for its minus: other tools then read a number.
     return numbers.decimal(value, digits, unknown=NOTHING).replace("−", "-")
 
 

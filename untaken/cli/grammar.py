@@ -62,9 +62,9 @@ class Parser(argparse.ArgumentParser):
         super().error(f"{before}'; did you mean {near[0]}?" if near else message)
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
-        """Adds an argument; an empty word is no file or folder: it would be the current one."""
+        """Adds an argument."""
         kind = settings.get("type", str)
-        if settings.get("metavar") in PLACES:
+        if settings.get("metavar") in PLACES:  # an empty word would be the current folder
             settings["type"] = lambda word: kind(_not_empty(word))
         return super().add_argument(*names, **settings)
 
@@ -74,9 +74,9 @@ class Parser(argparse.ArgumentParser):
         return super().format_help() + (f"\nexamples:\n{shown}" if shown else "")
 
     def parse_known_args(self, *args: Any, **options: Any) -> Any:
-        """Parses like argparse, but stops at words left over: the parent parser would print its own usage."""
+        """Parses like argparse, but stops at words left over."""
         found, left_over = super().parse_known_args(*args, **options)
-        if left_over:
+        if left_over:  # the parent parser would print its own usage
             known = [option for action in self._actions for option in action.option_strings]
             near = get_close_matches(left_over[0].partition("=")[0], known, n=1)  # of `--name=value` the name
             suggestion = f"; did you mean {near[0]}?" if near else ""

@@ -43,12 +43,13 @@ def carry_out(args: argparse.Namespace) -> int:
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:
-    """Opening a named pipe waits for its other end, perhaps for ever; those of the shell are open already.
+    """Opening a named pipe waits for its other end, perhaps for ever.
 
     Raises:
         UsageError: ``path-not-found``.
     """
     for word in _words(list(vars(args).values())):
+        # Those that the shell makes are open already.
         if not word.startswith(("/dev/fd/", "/dev/stdin", "/proc/")) and _is_pipe(word):
             raise UsageError(
                 "path-not-found",
