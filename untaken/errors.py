@@ -162,10 +162,8 @@ _REFUSALS: Final = {
 
 
 def one_of(asked: str, known: Collection[str]) -> str:
-    """The hint about a name that is none of those known, with the one that may be meant.
-
-    It is found by a part of its name, or by nearly its name or its start.
-    """
+    """The hint about a name that is none of those known, with the one that may be meant."""
+    # By a part of the name, else by nearly the name, else by nearly its start.
     near = [name for name in known if asked in name] or get_close_matches(asked, known, n=1)
     near = near or [name for name in known if get_close_matches(asked, [name[: len(asked)]])]
     return f"{f'Did you mean {near[0]}? ' if near else ''}One of: {', '.join(known)}."

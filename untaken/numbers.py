@@ -93,13 +93,7 @@ def money(cost: Number, unit: str, *, unknown: str = "not recorded") -> str:
 
 
 def counted(number: int, noun: str, verb: str = "") -> str:
-    """A number with its noun, and the verb that agrees with it: ``1 run differs``, ``1,234 copies``.
-
-    Args:
-        number: how many.
-        noun: of one.
-        verb: of many: ``are``, ``differ``.
-    """
+    """A number with its noun (as of one), and the verb (as of many) that agrees: ``1 run differs``."""
     if number == 1:
         does = _OF_ONE.get(verb) or verb + ("es" if verb.endswith(("ch", "sh", "ss")) else "s")
         return f"1 {noun} {does}" if verb else f"1 {noun}"

@@ -25,11 +25,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: object, limit: int = 120) -> str:
-    """The text on one line with nothing invisible in it, cut at `limit` characters.
-
-    Control and format characters (line breaks, escapes, bidirectional overrides) become a visible
-    mark: no name can pose as another one.
-    """
+    """The text on one line with nothing invisible in it, cut at `limit` characters."""
     shown = visible(str(text)[: limit + 1])  # cut before it is looked at: the text may be megabytes long
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 

@@ -20,18 +20,12 @@ WAITING: Final = "annotate_typed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """What a field holds that the graph does not.
-
-    Attributes:
-        graph, sub_goal: ids of what the field is about.
-        value: as typed.
-        why: why it was refused; empty where more has to be typed first.
-    """
+    """What a field of a sub-goal of a graph holds that the graph does not."""
 
     graph: str
     sub_goal: str
-    value: Any
-    why: str = ""
+    value: Any  # as typed
+    why: str = ""  # it was refused; empty where more has to be typed first
 
 
 def _waiting() -> dict[str, Waiting]:
@@ -71,11 +65,7 @@ def refused(graph: PlanGraph) -> list[str]:
 
 
 def apply(key: str, entry: Waiting, make: Callable[[], Edit]) -> bool:
-    """Apply the command of a field, or keep its words and the reason.
-
-    Returns:
-        Whether it was done.
-    """
+    """Apply the command of a field, and whether it was done; else keep its words and the reason."""
     # The field has its words back only if they are refused again.
     release(key)
     try:

@@ -32,23 +32,14 @@ UNSIGNED: Final = "unsigned:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditorSession:
-    """The graph being edited.
+    """The graph being edited."""
 
-    Attributes:
-        session: the graph with all that can be undone.
-        based_on: the version that was edited; ``None`` for a new graph.
-        refused: why the last edit was refused; empty where it was not.
-        message: the result of the last save or other action, in words.
-        turn: grows with every change, so that forms show what is there now.
-        conflict: of the last save.
-    """
-
-    session: Session
-    based_on: int | None
-    refused: str = ""
-    message: str = ""
-    turn: int = 0
-    conflict: SaveConflict | None = None
+    session: Session  # the graph with all that can be undone
+    based_on: int | None  # the version that was edited; none for a new graph
+    refused: str = ""  # why the last edit was
+    message: str = ""  # the result of the last save or other action, in words
+    turn: int = 0  # grows with every change, so that forms show what is there now
+    conflict: SaveConflict | None = None  # of the last save
 
     @property
     def graph(self) -> PlanGraph:
@@ -128,11 +119,7 @@ def keep(made: EditorSession) -> EditorSession:
 
 
 def edit(edits: Edit | Sequence[Edit]) -> bool:
-    """Apply commands to the open graph; a refused command is reported and changes nothing.
-
-    Returns:
-        Whether it was done.
-    """
+    """Apply commands to the open graph, and whether it was done; a refused one changes nothing."""
     return _step(lambda session: session.edit(edits))
 
 
@@ -207,11 +194,7 @@ def _turn() -> int:
 
 
 def save(message: str) -> bool:
-    """Save the open graph as the next version; where somebody else was faster, nothing is saved.
-
-    Returns:
-        Whether it was saved.
-    """
+    """Save the open graph as the next version, and whether it was; not where somebody else was faster."""
     here, who = current(), author()
     if here is None or who is None:
         return False

@@ -26,13 +26,7 @@ _PART: Final = "files_part"
 
 @panel
 def listed(store: Workspace, runs: Sequence[Run], count: int) -> None:
-    """Draw the files, and for the chosen one what can be done with it.
-
-    Args:
-        store: the workspace.
-        runs: every run that counts.
-        count: how many files there are.
-    """
+    """Draw the files, of which there are `count`, and for the chosen one what can be done with it."""
     position, named, part = evaluating.position(store), "", 0
     if count > ROWS:
         named, part, count = _part(store, position, count)

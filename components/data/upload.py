@@ -57,29 +57,21 @@ _READ_AHEAD_SECONDS: Final = 1.0
 """Least time between two readings of what an upload has added so far, in which pages come first."""
 
 
+# Changed in place: a click can end a page where it writes to the state of the session.
 @dataclass(slots=True)
 class SessionUploads:
-    """What this session uploaded last; `turn` is the number of uploads that came to their end.
+    """What this session uploaded last."""
 
-    `refused` are files that did not arrive since, by name. `found` is what was made of some results: of
-    thousands, it takes long.
-
-    It is changed in place: where a page writes to Streamlit's session state, a click can end it.
-    """
-
-    turn: int = 0
+    turn: int = 0  # uploads that came to their end
     results: list[UploadResult] = field(default_factory=list)
-    refused: dict[str, Finding] = field(default_factory=dict)
+    refused: dict[str, Finding] = field(default_factory=dict)  # did not arrive since, by name
+    # Made of some results: of thousands it takes long.
     found: tuple[Sequence[UploadResult], Sequence[Upload], Sequence[Upload], pd.DataFrame] | None = None
 
 
 @panel
 def upload(workspace: Workspace) -> None:
-    """Draw the uploader; on request, add the files and keep the result of each in `session_uploads`.
-
-    Any click while the work goes on cancels what is left, the Cancel button among them; what was added stays,
-    and the results say what was not.
-    """
+    """Draw the uploader; on request, add the files and keep the result of each in `session_uploads`."""
     here = session_uploads()
     turn = here.turn
     files = st.file_uploader(
@@ -119,6 +111,7 @@ def upload(workspace: Workspace) -> None:
             args=(here, files),
         )
         if asked:
+            # Without an answer: any click ends the work. What was added stays; the results say what was not.
             st.button("Cancel", key="upload_cancel")
     if asked:
         area = private_session.begin(workspace) if alone else area

@@ -21,12 +21,7 @@ SHORT_NAME: Final = 120
 
 
 def cards(shown: Sequence[Upload], *, sides: Sequence[str]) -> None:
-    """A card for files of one kind that fared alike: what they held, what was lost and what to do.
-
-    Args:
-        shown: the files, those with faults first.
-        sides: names of files that hold no runs, such as a licence.
-    """
+    """A card for files of one kind that fared alike; `sides` are files without runs, such as a licence."""
     advice: set[str] = set()
     held = state.derived(runs_by_id, of_all=True) if any(one.run_ids for one in shown) else {}
     for number, one in enumerate(shown[:MOST]):

@@ -165,13 +165,7 @@ def _evaluated(corpus: Corpus) -> Corpus:
 
 
 def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd.DataFrame:
-    """The rows whose values are among those chosen, one widget a column; nothing chosen keeps every row.
-
-    Args:
-        frame: what to choose from.
-        columns: column name → its words on screen (ours, not a ledger's).
-        key: unique on the page.
-    """
+    """The rows whose values are among those chosen, one widget a column; nothing chosen keeps every row."""
     kept = frame
     for place, (name, words) in zip(st.columns(len(columns)), columns.items(), strict=True):
         offered = sorted(frame[name].dropna().unique().tolist())

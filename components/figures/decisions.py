@@ -73,14 +73,11 @@ def delta_figure(evaluation: RunEvaluation, *, dark: bool = False) -> go.Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureRow:
-    """One line of the figure: the heading of a decision point (no branch), or alternatives of it.
-
-    Only alternatives without history share a row.
-    """
+    """One line of the figure: the heading of a decision point (no branch), or alternatives of it."""
 
     words: str
     decision: Decision
-    branches: tuple[Alternative, ...] = ()
+    branches: tuple[Alternative, ...] = ()  # several only where none of them has a history
 
     @property
     def interval(self) -> tuple[float | None, float | None]:

@@ -48,10 +48,7 @@ MEASURES: Final[dict[Order, _Measure]] = {
 def fix_first_bars(
     items: Sequence[FixItem], *, by: Order = "failed", marked: str | None = None, dark: bool = False
 ) -> go.Figure:
-    """The first items, each with the failed runs that fail first there, or with what a fix would gain.
-
-    Each bar carries the item's digest.
-    """
+    """The first items, each with the failed runs that fail first there, or with what a fix would gain."""
     rows, look, measure = list(items[:ITEMS_SHOWN]), tokens(dark), MEASURES[by]
     if not rows:
         return message("Nothing to fix", dark=dark)
@@ -96,7 +93,7 @@ def _bars(rows: Sequence[FixItem], values: Sequence[float], look: Tokens) -> go.
         width=BAR,
         marker={"color": look.fill, "line": {"color": look.good, "width": 1.5}},
         unselected={"marker": {"opacity": 1}},
-        customdata=[[item.digest] for item in rows],
+        customdata=[[item.digest] for item in rows],  # what a click gives
         hovertext=[_hover(item) for item in rows],
         hoverinfo="text",
     )

@@ -49,16 +49,7 @@ def choose(
     draw: Callable[..., Any] = st.selectbox,
     usual: str | None = None,
 ) -> str:
-    """One of the options, as the address asks, else as chosen before, else `usual` or the first.
-
-    Args:
-        name: the query parameter.
-        words: the widget's label (ours, not a ledger's).
-        options: at least one.
-        shown: an option in words.
-        draw: the widget.
-        usual: chosen where nothing is; it is left out of the address.
-    """
+    """One of the options, as the address asks, else as chosen before, else `usual`, which no address has."""
     key, kept, first = f"memory_{name}", f"selected_{name}", usual or options[0]
     asked = st.query_params.get(name)
     if asked is not None and asked != st.session_state.get(kept):

@@ -27,12 +27,7 @@ NAME: Final = "What to fix first"
 
 @panel
 def draw(found: Triage, *, below: Callable[[], None] | None = None) -> None:
-    """The fix-first list of all runs, or of one agent's.
-
-    Args:
-        found: the list of all runs.
-        below: draws what is below the bars, beside the item looked at.
-    """
+    """The fix-first list of all runs, or of one agent's; `below` draws what is below the bars."""
     agents = state.agents()
     agent = st.session_state[AGENT] = options.one("fix_agent", agents)
     seen = found if agent is None else _of_agent(agent)

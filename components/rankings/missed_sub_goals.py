@@ -19,12 +19,7 @@ GRAPH: Final = "missed_graph"
 
 @panel
 def draw(failures: pd.DataFrame, graphs: Sequence[str]) -> None:
-    """The share of each agent's runs in which each sub-goal of the chosen graph was completed.
-
-    Args:
-        failures: as of `sub_goal_failures`.
-        graphs: ids, most missed first.
-    """
+    """The share of each agent's runs in which each sub-goal of the chosen graph was completed."""
     if not graphs:
         return
     graph = options.one("missed", graphs) or graphs[0]

@@ -125,13 +125,13 @@ def _around(shown: Sequence[Case], everything: Sequence[Case], digest: str) -> t
 
 
 def _row(case: Case, *, blind: bool) -> str:
-    """The cause and the run; where there is no room for all of it, the cause ends earlier."""
+    """The cause and the run."""
     item = case.item
     repeat = "" if item.task_repeat is None else f" #{item.task_repeat}"
     run = text.short(f"{item.agent} on {item.task_id}", NAME_CHARS) + repeat
     if blind:
         return run
-    cause = text.one_line(case.cause.headline, ROW_CHARS - len(run))
+    cause = text.one_line(case.cause.headline, ROW_CHARS - len(run))  # ends earlier: the run is whole
     return f"{cards.KIND_ICONS[item.kind]}\u00a0{cause} · {run}"
 
 

@@ -59,10 +59,7 @@ def of_run(report: RunReport) -> None:
 def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, goals: Mapping[str, str]) -> None:
     """What was written about the run, and fields for more.
 
-    Args:
-        run: the run.
-        offered: what of it a note can be about, beside the whole run.
-        goals: titles of the sub-goals of its plan graph, by id; unsaved notes on them are mentioned.
+    `offered` is what of it a note can be about, beside the whole; `goals` are titles of its sub-goals by id.
     """
     if run.integrity.broken:
         st.caption("You cannot add a note: the ledger is broken.")

@@ -42,13 +42,7 @@ def reason_field(run: Run, sub_goal: str) -> drafts.DraftField:
 
 
 def mention(run: Run, here: Place, goals: Mapping[str, str]) -> None:
-    """Say which other parts of the run have words that are not saved, each with a way there.
-
-    Args:
-        run: the run.
-        here: the place whose note is shown.
-        goals: titles of the sub-goals of its plan graph, by id.
-    """
+    """Say which parts of the run but `here` have words that are not saved, each with a way there."""
     found = [one for one in _unsaved(run, tuple(goals)) if one[0] != here]
     for place, words in found[:MOST]:
         label = f"{words} · {text.label(place_words(place, goals))}"

@@ -83,9 +83,7 @@ def _evaluate_later() -> None:
 def corpus_with(digest: str, reader: str | None = None) -> Corpus:
     """The corpus with one of its runs as it is now, with what was written about it since it was evaluated.
 
-    Args:
-        digest: content digest of the run.
-        reader: who reads it blind: what other people wrote about it is left out.
+    For a `reader` who reads blind, what other people wrote about it is left out.
     """
 
     def make() -> Corpus:

@@ -24,11 +24,8 @@ def headline(
 ) -> None:
     """The page's name and the question it answers (both ours, not a ledger's).
 
-    Args:
-        name: of the page.
-        question: that it answers.
-        share: draws the way to share the page.
-        low: on one line, and without the other sets of agents: the page has a switch to all runs.
+    `share` draws the way to share the page; `low` is for pages with a switch to all runs: one line, without
+    the other sets of agents.
     """
     with st.container(key="headline-low" if low else "headline", gap=None):
         st.title(name, anchor=False)
@@ -53,16 +50,7 @@ def picker(
     key: str,
     **more: Any,
 ) -> str | None:
-    """A list to choose from that shows what was chosen elsewhere, in the address or in a figure.
-
-    Args:
-        label: of the list.
-        words: what each value is called.
-        chosen: the value.
-        pick: called with a value that is chosen here.
-        key: unique on the page.
-        more: passed on to `st.selectbox`.
-    """
+    """A list to choose from that shows what was chosen elsewhere, in the address or in a figure."""
     # Before the list is drawn: Streamlit refuses to set the value of one that is there.
     st.session_state[key] = chosen
     found: str | None = st.selectbox(

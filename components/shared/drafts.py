@@ -25,18 +25,11 @@ REFUSED: Final = "drafts_refused"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftField:
-    """One text field.
+    """One text field."""
 
-    Attributes:
-        name: of the field, such as ``note``.
-        about: what its text is about: the digest of a run, the id of a graph (untrusted).
-        default: what it holds before anything is typed, such as the saved description.
-        author: whose text it is; empty where no name is known.
-    """
-
-    name: str
-    about: tuple[str, ...] = ()
-    default: str = ""
+    name: str  # such as ``note``
+    about: tuple[str, ...] = ()  # the digest of a run, the id of a graph (untrusted)
+    default: str = ""  # what it holds before anything is typed, such as the saved description
     author: str = field(default_factory=lambda: reviewer.author() or "")
 
     @property

@@ -86,10 +86,7 @@ def read_ahead(store: Workspace) -> None:
 def evaluate_ahead(store: Workspace, on_step: Callable[[str], object], *, first_page: bool = False) -> Corpus:
     """Read and score a workspace under the usual rules, with what an upload under way has added.
 
-    Args:
-        store: the workspace.
-        on_step: called with what is done next, in words.
-        first_page: work out what the first page shows, too: who visits it next need not wait.
+    `on_step` is called with what is done next; with `first_page`, what that page shows is worked out, too.
     """
     token = _AHEAD.set(True)
     try:
@@ -131,7 +128,7 @@ def evaluate_rest(store: Workspace) -> None:
 
 
 def first_page_is_kept(store: Workspace) -> bool:
-    """Whether everything that the first page shows is kept; it is at hand then."""
+    """Whether everything that the first page shows is kept."""
     folder, digest = str(store.path), content(store)
     basis = _basis(folder, digest, store)
     if basis is None or not are_kept(store.path, OF_READINGS, basis.key()):
@@ -140,7 +137,7 @@ def first_page_is_kept(store: Workspace) -> bool:
     if not are_kept(store.path, [make.__name__ for make in FIRST_PAGE], basis.key(*whose[2:])):
         return False
     for make in FIRST_PAGE:
-        derived(whose, name_of(make), make, (), store)
+        derived(whose, name_of(make), make, (), store)  # at hand from now on
     return True
 
 

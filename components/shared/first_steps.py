@@ -90,11 +90,7 @@ def offer_tour() -> None:
 
 @panel
 def tour(here: str) -> None:
-    """The step that the tour is at, on every page until the tour is over.
-
-    Args:
-        here: title of this page.
-    """
+    """The step that the tour is at, on every page until the tour is over; `here` is the title of this one."""
     step = int(st.session_state.get(STEP, 0))
     if tour_is_over() or not step:
         return

@@ -66,11 +66,7 @@ def suggest_name(name: object) -> None:
 
 @panel
 def ask_reviewer() -> str | None:
-    """Ask for the name, or offer to sign in, where it is not known; say it where it is.
-
-    Returns:
-        The name, as `reviewer` does.
-    """
+    """Ask for the name, or offer to sign in, where it is not known; say it where it is. As `reviewer`."""
     known = reviewer()
     if sign_in():
         _signed_in_or_asked(known)

@@ -22,11 +22,9 @@ Found = tuple[str, str, dict[str, str]]
 
 @st.dialog("Search", width="large")
 def search() -> None:
-    """Ask for words and list what holds all of them, each with the way there.
-
-    The frame's script sends words while they are typed, and moves between the links by the arrow keys.
-    """
+    """Ask for words and list what holds all of them, each with the way there."""
     with state.frame(), st.container(key="search", gap="small"):  # a dialog is drawn again by itself
+        # The script of the frame sends words while they are typed, and moves between links by arrow keys.
         asked = st.text_input(
             "Pages, runs, tasks, sub-goals and texts of runs",
             key="search_words",

@@ -77,11 +77,7 @@ def take_refused(session: str) -> list[tuple[str, UntakenError]]:
 
 
 class SpooledUploads:
-    """ASGI middleware that takes the content out of an upload before Streamlit reads it into memory.
-
-    Streamlit gets the same request with an empty file, so that its checks hold; where it accepts that, its
-    record of the upload gets the file on disk.
-    """
+    """ASGI middleware that takes the content out of an upload before Streamlit reads it into memory."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -129,6 +125,7 @@ class SpooledUploads:
             sent = True
             return {"type": "http.request", "body": _EMPTY, "more_body": False}
 
+        # Streamlit checks the same request with an empty file; its record then gets the file on disk.
         await self._app(_with_empty_body(scope), receive_empty, send_and_keep)
 
 

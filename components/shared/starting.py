@@ -61,12 +61,7 @@ def begin() -> Thread:
 
 @contextmanager
 def given_up(ahead: Thread, seconds: float) -> Iterator[None]:
-    """The server ends: inside, nothing is opened ahead, which could write into a demo that is removed.
-
-    Args:
-        ahead: of `begin`.
-        seconds: how long to wait for it to notice.
-    """
+    """The server ends: inside, nothing is opened ahead, which could write into a demo that is removed."""
     _ending.set()
     with telling(_give_up):  # every step of long work is a place to stop at
         ahead.join(seconds)

@@ -136,11 +136,9 @@ def once(what: object, make: Callable[[], Made]) -> Made:
 
 
 def _require_frame() -> None:
-    """Start over inside the frame where a page was run without it.
-
-    A server whose first visitor follows a link to a page takes `pages/` for an app of its own and runs the
-    page alone. The first call of `st.navigation` ends that for good.
-    """
+    """Start over inside the frame where a page was run without it."""
+    # A server whose first visitor follows a link to a page takes `pages/` for an app of its own, and runs
+    # that page alone. The first call of `st.navigation` ends that for good.
     if not _IN_FRAME.get():
         st.navigation(navigation.offered(), position="hidden")
         st.rerun()
@@ -156,11 +154,7 @@ def _open(folder: str, demo: bool) -> Workspace:
 # Cached because spinners of what it calls need a page, and only the outermost cached function shows one.
 @st.cache_resource(show_spinner=False, max_entries=1)
 def open_ahead(_on_step: Callable[[str], object]) -> None:
-    """Open the workspace that all share, before anybody visits, as far as its first page needs it.
-
-    Args:
-        _on_step: called with what is done next, in words.
-    """
+    """Open the workspace that all share, before anybody visits, as far as its first page needs it."""
     _on_step("Opening the workspace")
     store = shared_workspace()
     if not evaluating.first_page_is_kept(store):
@@ -168,11 +162,8 @@ def open_ahead(_on_step: Callable[[str], object]) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def open_whole(digest: str) -> None:  # noqa: ARG001 (cache key)
-    """Read the workspace that all share, and evaluate its decisions, where the first page did without.
-
-    `digest` is that of its content.
-    """
+def open_whole(digest: str) -> None:  # noqa: ARG001 (of the content: the key of the cache)
+    """Read the workspace that all share, and evaluate its decisions, where the first page did without."""
     evaluating.evaluate_rest(shared_workspace())
 
 

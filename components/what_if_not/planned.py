@@ -23,11 +23,9 @@ ABLATIONS = {
 
 
 def records() -> RecordIndex:
-    """The available records: those in the workspace, those in its original folder, the samples.
-
-    Cached by content: an uploaded record changes it.
-    """
+    """The available records: those in the workspace, those in its original folder, the samples."""
     store = state.workspace()
+    # The content is part of the key: an uploaded record changes it.
     return _records(str(store.path), state.content(store), os.environ.get(state.DEMO, "") == "1", store)
 
 

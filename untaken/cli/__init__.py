@@ -35,11 +35,7 @@ def parser(loaded: Collection[str] = tuple(VERBS)) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command.
-
-    Returns:
-        The exit code: 0 ok, 1 a check failed, 2 usage.
-    """
+    """Runs one command, and gives its exit code."""
     # NumPy's matrices have some hundred rows here: its threads wait for each other longer than they compute,
     # and on busy cores a hundred times as long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -62,7 +62,7 @@ def port(word: str) -> int:
 
 
 def serve(args: argparse.Namespace, console: Console) -> int:
-    """Starts Streamlit on loopback and waits for it; its exit code is ours."""
+    """Starts Streamlit; its exit code is ours."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError(

@@ -26,7 +26,7 @@ def takes_model(parser: Parser, *, unless: str = f"by default {SETTING}") -> Non
 
 @contextmanager
 def model_of(args: argparse.Namespace, console: Console) -> Iterator[ModelAccess]:
-    """Access to the model that the options name; then what it cost, on stderr: that is no part of the result.
+    """Access to the model that the options name; then what it cost is said.
 
     Raises:
         UntakenError: ``model-not-named``; ``model-silent`` where there were questions, and no answer to any.
@@ -35,7 +35,7 @@ def model_of(args: argparse.Namespace, console: Console) -> Iterator[ModelAccess
     with ModelAccess(args.model, replies, budget=args.budget, offline=args.offline) as model:
         yield model
     spent = model.spent
-    console.warn(
+    console.warn(  # on stderr: it is no part of the result
         f"{plain(model.name)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
         f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
         "from the reply store"

@@ -50,14 +50,9 @@ def signed(value: Number, digits: int = 3) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Console:
-    """Where output goes.
+    """Where output goes."""
 
-    Attributes:
-        json: print one document on stdout and nothing else there.
-        out, err: the two streams.
-    """
-
-    json: bool = False
+    json: bool = False  # one document on stdout, and nothing else there
     out: TextIO
     err: TextIO
 
@@ -108,11 +103,8 @@ class Console:
         self.err.write(text + "\n")
 
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Errors and warnings on stderr, the first few of each kind, each next step once.
-
-        Notes are only in the document.
-        """
-        listed = [finding for finding in findings if finding.severity != "note"]
+        """Errors and warnings on stderr, the first few of each kind, each next step once."""
+        listed = [finding for finding in findings if finding.severity != "note"]  # these are in the document
         seen: Counter[str] = Counter()
         hints: set[str] = set()
         for finding in listed:

@@ -29,11 +29,8 @@ def plan_part(
     card: bool,
     identity: Sequence[str],
 ) -> tuple[PlanDocument, tuple[Finding, ...]]:
-    """Evaluates the plan decisions of all runs and prints the statements about those shown.
-
-    Returns:
-        The ``plan`` part of the document, and what was noticed about the graphs.
-    """
+    """Prints the statements about the runs shown; gives its part of the document, and what was noticed."""
+    # Of all runs, and then narrowed: what the others did is what the runs shown are compared with.
     scores, score_findings = score_runs(whole.values(), graphs)
     evaluation = plan_evaluation(whole.values(), graphs, scores, identity=identity)
     if len(shown) < len(whole):

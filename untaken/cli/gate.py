@@ -107,10 +107,7 @@ def duration(text: str) -> timedelta:
 
 
 def gate(args: argparse.Namespace, console: Console) -> int:
-    """Prints each agent against each requirement; 1 where one is not met, or a ledger or graph is broken.
-
-    In sequence, 3 where all that is not decided needs more runs.
-    """
+    """Prints each agent against each requirement; 1 where one is not met, or a ledger or graph is broken."""
     if not (args.require or args.issues or (args.sequential and args.baseline)):
         raise UsageError("requirement-invalid", "nothing is required", hint="Add --require METRIC>=NUMBER.")
     for given, option in ((args.baseline, "--baseline"), (args.time_limit, "--time-limit")):

@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 def paths_of(args: argparse.Namespace, *, hint: str = "") -> list[str]:
     """The ledgers on a command line with options that take several values.
 
-    If no path comes before such options, the last of them took the paths: its own value is the first one.
-
     Raises:
         UsageError: ``no-ledgers`` where no path was given.
     """
     if not args.paths and "greedy" in args:
+        # No path before such options: the last of them took the paths, after its own value.
         own, *paths = getattr(args, args.greedy)
         setattr(args, args.greedy, [own])
         args.paths = paths

@@ -71,15 +71,11 @@ Work = tuple[Place, Run, PlanGraph]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSummary:
-    """The results of a judge for the runs.
-
-    Attributes:
-        drafts: (file, run, events to append to it).
-    """
+    """The results of a judge for the runs."""
 
     verdicts: Sequence[NodeVerdict] = ()
     mappings: Sequence[JudgedMapping] = ()
-    drafts: Sequence[tuple[Place, Run, DraftsOf]]
+    drafts: Sequence[tuple[Place, Run, DraftsOf]]  # what to append, to which run of which file
     findings: Sequence[Finding]
 
 

@@ -80,12 +80,7 @@ def _with_reasons(tool: Callable[..., str], refused: type[Exception]) -> Callabl
 
 
 class ReadOnlyTools:
-    """What a client may ask, of these ledgers and plan graphs only; each docstring is shown to it.
-
-    Args:
-        paths: ledgers, or folders of ledgers.
-        graphs: plan graphs, or folders of them.
-    """
+    """What a client may ask, of these ledgers and plan graphs only; each docstring is shown to it."""
 
     def __init__(self, paths: Sequence[str], graphs: Sequence[str]) -> None:
         self._all = [*paths, *(["--graphs", *graphs] if graphs else [])]

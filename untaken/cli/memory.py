@@ -29,11 +29,9 @@ def add_to(verbs: Verbs) -> None:
 
 
 def build(args: argparse.Namespace, console: Console) -> int:
-    """Writes a memory file; 1 where a ledger is broken (its runs are left out).
-
-    Signals that were applied to the file that is there stay in it.
-    """
+    """Writes a memory file; 1 where a ledger is broken (its runs are left out)."""
     ledgers = read_ledgers(args.paths, console)
+    # Signals that were applied to the file that is there stay in it.
     memory = rebuild_memory(args.out, ledgers.every_run, identity=settings_of(args.paths).identity)
     findings = (*ledgers.findings, *memory.findings)
     snapshot = memory.snapshot()

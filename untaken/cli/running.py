@@ -19,11 +19,7 @@ INTERRUPTED: Final = 130
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Runs the verb that was parsed.
-
-    Returns:
-        The exit code: 0 ok, 1 a check failed, 2 the command could not run, 3 not decided yet.
-    """
+    """Runs the verb that was parsed, and gives its exit code."""
     console = Console.of_process(json=getattr(args, "json", False))
     try:
         _refuse_pipes(args)

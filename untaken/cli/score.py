@@ -50,16 +50,12 @@ def add_to(verbs: Verbs) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """The runs named on the command line, scored.
-
-    Attributes:
-        counted: what agents are pooled and ranked by; runs without a score count by their outcome.
-    """
+    """The runs named on the command line, scored."""
 
     ledgers: Ledgers
     graphs: GraphSet
     scores: Mapping[str, RunScore | Unscored]
-    counted: list[RunScore]
+    counted: list[RunScore]  # agents are ranked by it: runs without a score count by their outcome
     findings: tuple[Finding, ...]
 
     @property
@@ -128,12 +124,7 @@ def read_to_score(
 ) -> tuple[Ledgers, GraphSet]:
     """Reads ledgers and graphs; `args.verdicts` then says which judges were left out.
 
-    The workers of a cluster score the runs while they have them.
-
-    Args:
-        args: of the command line.
-        console: where to print progress.
-        detail: whether what every score rests on will be shown.
+    `detail`: whether what every score rests on will be shown.
     """
     paths, graphs = paths_of(args), read_graphs(args.graphs)
     ledgers = leave_out_judges(args, console, paths, graphs)
