@@ -35,7 +35,6 @@ from untaken.ledger import (
     State,
     ToolCall,
     heads_path,
-    iter_runs,
     read_ledger,
     save_heads,
     verify_ledger,
@@ -114,7 +113,6 @@ def main() -> None:
             works = {
                 "read_ledger": lambda path=path: read_ledger(path),
                 "verify_ledger": lambda path=path: verify_ledger(path),
-                "iter_runs": lambda path=path: sum(1 for _ in iter_runs(path)),
             }
             for name, work in works.items():
                 found = sorted(ratios(path, work))

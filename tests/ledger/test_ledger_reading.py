@@ -11,12 +11,10 @@ import pytest
 import zstandard
 from builders import RunBuilder, a_run
 
-from untaken.errors import Finding, UntakenError
+from untaken.errors import UntakenError
 from untaken.ledger import (
     Head,
-    Run,
     heads_path,
-    iter_runs,
     read_ledger,
     save_heads,
     unread_runs,
@@ -77,7 +75,6 @@ def test_compression_is_recognised_by_content_not_by_name(desc: str, pack, tmp_p
     path.write_bytes(pack(contiguous(*runs)))
     save_heads(heads_path(path), heads_of(*runs))
     assert [run.integrity.verdict for run in read_ledger(path)] == ["INTACT"] * 3
-    assert [run.integrity.verdict for run in iter_runs(path)] == ["INTACT"] * 3
     assert len(read_ledger(io.BytesIO(path.read_bytes()))) == 3
 
 
@@ -243,12 +240,6 @@ def test_an_unreadable_line_in_the_place_of_an_event_is_the_runs_first_bad_line(
         ("r1", "INTACT", None),
         ("r2", "INTACT", None),
     ]
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"".join(lines))
-    save_heads(heads_path(path), heads_of(*runs))
-    read, _ = read_ledger(path, strict=False)
-    iterated = {run.run_id: run for run in iter_runs(path, on_finding=lambda _: None)}
-    assert iterated == {run.run_id: run for run in read}
 
 
 def test_strict_raises_at_the_first_fault_in_the_file() -> None:
@@ -280,63 +271,6 @@ def test_a_selection_after_the_end_is_no_decision_point() -> None:
     (read,) = read_ledger(run.ledger(), heads=heads_of(run))
     assert read.integrity.verdict == "INTACT"
     assert [selection.seq for selection in read.selections] == [1, 2]
-
-
-@pytest.fixture
-def many(tmp_path: Path) -> tuple[Path, list[RunBuilder]]:
-    runs = [a_run(f"r{n}").call("search").finish() for n in range(50)]
-    path = tmp_path / "many.jsonl"
-    path.write_bytes(
-        contiguous(*runs) + b"".join(run.verdict("a", True).lines[-1] + b"\n" for run in runs[:5])
-    )
-    save_heads(heads_path(path), heads_of(*runs))
-    return path, runs
-
-
-def test_runs_are_given_as_soon_as_their_last_line_is_read(many: tuple[Path, list[RunBuilder]]) -> None:
-    path, runs = many
-    order = [run.run_id for run in iter_runs(path)]
-    assert order == [run.run_id for run in runs[5:]] + [run.run_id for run in runs[:5]]
-
-
-def test_iterating_gives_the_same_runs_as_reading(many: tuple[Path, list[RunBuilder]]) -> None:
-    path, _ = many
-    by_id = {run.run_id: run for run in iter_runs(path)}
-    assert [by_id[run.run_id] for run in read_ledger(path)] == read_ledger(path)
-
-
-def test_iterating_is_strict_unless_findings_are_wanted(many: tuple[Path, list[RunBuilder]]) -> None:
-    path, runs = many
-    path.write_bytes(path.read_bytes().replace(runs[7].lines[1], b"{}") + GARBAGE)
-    seen: list[Run] = []
-    with pytest.raises(UntakenError):
-        seen.extend(iter_runs(path))
-    findings: list[Finding] = []
-    read = {run.run_id: run for run in iter_runs(path, on_finding=findings.append)}
-    assert (read["r7"].integrity.verdict, read["r7"].integrity.line) == ("MALFORMED", 23)
-    assert sum(run.integrity.broken for run in read.values()) == 1
-    assert [f.where.run for f in findings] == [None, "r7", None]
-
-
-def test_memory_stays_flat_over_many_contiguous_runs(tmp_path: Path) -> None:
-    import tracemalloc
-
-    path = tmp_path / "long.jsonl"
-    text = "x" * 2000
-    with path.open("wb") as file:
-        for n in range(400):
-            file.write(a_run(f"r{n}").say(text).say(text).say(text).finish().ledger())
-
-    def peak(count: int) -> int:
-        runs = iter_runs(path)
-        tracemalloc.start()
-        for _ in range(count):
-            next(runs)
-        high = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return high
-
-    assert peak(399) < peak(40) + 500_000
 
 
 def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
@@ -404,22 +338,25 @@ def _changed(lines: list[bytes], at: int, change: Callable[[bytes], bytes]) -> l
     return [*lines[:at], change(lines[at]), *lines[at + 1 :]]
 
 
+class LineByLine(io.BytesIO):
+    """A stream that gives one line at a time, so that no two are accepted at once."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self.readline(size)
+
+
 @pytest.mark.parametrize("anchored", [True, False], ids=["heads", "no heads"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_many_lines_accepted_at_once_are_judged_as_line_by_line(
-    damage: Callable[[list[bytes], int], list[bytes]], anchored: bool, tmp_path: Path
+    damage: Callable[[list[bytes], int], list[bytes]], anchored: bool
 ) -> None:
     runs = long_runs()
     whole = contiguous(*runs).splitlines()
     heads = heads_of(*runs) if anchored else {}
-    path = tmp_path / "damaged.jsonl"
     for at in range(len(whole)):
-        path.write_bytes(b"\n".join(damage(whole, at)) + b"\n")
-        noticed: list[Finding] = []
-        slowly = list(iter_runs(path, heads=heads, on_finding=noticed.append))
-        at_once, findings = read_ledger(path, strict=False, heads=heads)
-        assert sorted(at_once, key=lambda run: run.run_id) == sorted(slowly, key=lambda run: run.run_id)
-        assert sorted(map(repr, findings)) == sorted(map(repr, noticed))
+        damaged = b"\n".join(damage(whole, at)) + b"\n"
+        at_once = read_ledger(damaged, strict=False, heads=heads)
+        assert at_once == read_ledger(LineByLine(damaged), strict=False, heads=heads)
 
 
 def test_the_front_of_a_file_ends_where_it_ends_wherever_it_is_read_from() -> None:

@@ -35,7 +35,6 @@ from untaken.ledger.run import (
     Run as Run,
 )
 from untaken.ledger.reader import (
-    iter_runs as iter_runs,
     read_ledger as read_ledger,
     unread_runs as unread_runs,
     verify_ledger as verify_ledger,

@@ -13,20 +13,18 @@ The form of a file, beyond one JSON object a line:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeVar, overload
 
-from untaken import limits
 from untaken.errors import Finding, UntakenError
 from untaken.garbage import seldom_collected
 from untaken.ledger.chain import Chain
-from untaken.ledger.decoding import run_of
 from untaken.ledger.lines import Readable
 from untaken.ledger.reading import Reading, keep_events
 from untaken.ledger.run import Head, Integrity, Run
 from untaken.ledger.run_lines import RunLines, ledger_changed
 from untaken.ledger.signature import not_a_ledger
-from untaken.ledger.source import LedgerSource, View, open_view
+from untaken.ledger.source import LedgerSource, open_view
 
 Made = TypeVar("Made")
 
@@ -84,40 +82,6 @@ def read_ledger(
     reading = Reading(view, _raise if strict else _collect(findings), keep=keep_events)
     runs = [run for run in map(reading.run, reading.chains()) if run]
     return runs if strict else (runs, findings)
-
-
-def iter_runs(
-    path: str | os.PathLike[str],
-    *,
-    heads: Mapping[str, Head] | None = None,
-    name: str | None = None,
-    on_finding: Callable[[Finding], None] | None = None,
-) -> Iterator[Run]:
-    """The runs of a ledger, each as soon as its last line is read: memory holds only the runs that are open.
-
-    The file is read twice. A run may be interleaved with others and go on long after RUN_FINISHED, so only
-    the whole file tells where its last line is; a first pass looks at nothing but run ids. Runs come in the
-    order in which they end.
-
-    Args:
-        path: a ledger file.
-        heads: as in `read_ledger`.
-        name: as in `read_ledger`.
-        on_finding: makes the reading lenient, and is called with each finding. Without it, the first fault
-            raises.
-
-    Raises:
-        UntakenError: as in `read_ledger`.
-    """
-    view = open_view(os.fspath(path), heads=heads, name=name)
-    if on_finding is None:
-        reading = Reading(view, _raise, keep=keep_events)
-    else:
-        for finding in view.findings:
-            on_finding(finding)
-        report = on_finding
-        reading = Reading(view, lambda error: report(error.finding()), keep=keep_events)
-    yield from (run for run in map(reading.run, reading.chains(_last_lines(view))) if run)
 
 
 @seldom_collected()
@@ -248,22 +212,3 @@ def _raise(error: UntakenError) -> None:
 
 def _collect(findings: list[Finding]) -> Callable[[UntakenError], None]:
     return lambda error: findings.append(error.finding())
-
-
-def _last_lines(view: View) -> dict[str, int]:
-    """The number of each run's last line."""
-    last: dict[str, int] = {}
-    strays = 0
-    try:
-        for number, line in enumerate(view.lines(), 1):
-            run_id = run_of(line)
-            if run_id is not None:
-                last[run_id] = number
-                continue
-            strays += 1
-            if strays > limits.FILE_FAULTS:  # the second pass stops here too
-                break
-    except UntakenError:
-        # The second pass meets the same fault at the same place, and reports it.
-        return last
-    return last

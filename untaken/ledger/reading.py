@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from math import inf
@@ -73,47 +73,46 @@ class Reading:
         self._keep = keep
         self._ended, self._finished = ended, list[Chain]()
         self._open: dict[str, Chain] = {}
-        self._seen: set[str] = set()
         self._strays: dict[int, LineFault] = {}
         self._unreadable = 0
 
-    def chains(self, last_lines: Mapping[str, int] | None = None) -> Iterator[Chain]:
-        """The chain of every run: at its last line where `last_lines` tells it, else at the end.
+    def chains(self) -> Iterator[Chain]:
+        """The chain of every run, once all lines are read.
 
         Recorded runs of which the ledger holds no line come last.
         """
         number, runs, keep = 0, self._open, self._keep
         try:
-            # With `last_lines`, every line must come here: its run may end at it.
-            for number, line, event in self._lines(plainly=last_lines is None):
+            for number, line, event in self._lines():
                 if isinstance(event, LineFault):
-                    run_id = self._malformed(number, line, event)
-                else:
-                    run_id = event.run_id
-                    chain = runs.get(run_id) or self._begin(run_id)
-                    if chain.broken is None:
-                        if not chain.extend(event, line, number):
-                            self._fault(chain)
-                        elif keep:
-                            keep(chain, (event,))
-                            if self._ended and type(event) is RunFinished:
-                                self._finished.append(chain)
-                if last_lines is not None and last_lines.get(run_id) == number and self._is_whole(run_id):
-                    yield self._end(run_id)
+                    self._malformed(number, line, event)
+                    continue
+                chain = runs.get(event.run_id) or self._begin(event.run_id)
+                if chain.broken is None:
+                    if not chain.extend(event, line, number):
+                        self._fault(chain)
+                    elif keep:
+                        keep(chain, (event,))
+                        if self._ended and type(event) is RunFinished:
+                            self._finished.append(chain)
         except _Unreadable:
             self._leave_rest(number - 1)
         except UntakenError as error:
             self._file_fault(error)
         if not number and not self._heads and not self.file_faults:
             self._file_fault(UntakenError("ledger-empty", "it has no events", where=self._where()))
-        missing = (run_id for run_id in self._heads if run_id not in self._seen)
+        missing = [run_id for run_id in self._heads if run_id not in runs]
         for run_id in [*runs, *missing]:
-            yield self._end(run_id)
+            # Taken out: else a reader that makes a run of it would hold its events twice to the end.
+            chain = runs.pop(run_id) if run_id in runs else Chain(run_id, self._heads[run_id])
+            if chain.broken is None and chain.end() is not None:
+                self._fault(chain)
+            yield chain
 
-    def _lines(self, *, plainly: bool) -> Iterator[tuple[int, bytes, AnyEvent | LineFault]]:
+    def _lines(self) -> Iterator[tuple[int, bytes, AnyEvent | LineFault]]:
         """Each line to look at, with its number and event.
 
-        With `plainly`, what plainly follows the event looked at last is accepted here, and does not come.
+        What plainly follows the event looked at last is accepted here, and does not come.
         """
         before = offset = 0
         chain: Chain | None = None
@@ -123,7 +122,7 @@ class Reading:
             sizes = (len(line) + 1 for line in lines) if self._ended else ()
             begins = list(accumulate(sizes, initial=offset))
             # It is a list only where the whole block was cleared at once.
-            if plainly and isinstance(events, list):
+            if isinstance(events, list):
                 at = 0
                 while at < len(lines):
                     yield before + at + 1, lines[at], events[at]
@@ -159,22 +158,10 @@ class Reading:
 
     def _begin(self, run_id: str) -> Chain:
         chain = self._open[run_id] = Chain(run_id, self._heads.get(run_id))
-        self._seen.add(run_id)
         return chain
 
-    def _is_whole(self, run_id: str) -> bool:
-        """False for a run whose end is missing too: its replacement may still come."""
-        chain = self._open.get(run_id)
-        return chain is not None and not chain.short
-
-    def _end(self, run_id: str) -> Chain:
-        chain = self._open.pop(run_id, None) or Chain(run_id, self._heads.get(run_id))
-        if chain.broken is None and chain.end() is not None:
-            self._fault(chain)
-        return chain
-
-    def _malformed(self, number: int, line: bytes, fault: LineFault) -> str:
-        """Charge the line's run, whose id is returned, or the file.
+    def _malformed(self, number: int, line: bytes, fault: LineFault) -> None:
+        """Charge the line's run, or the file.
 
         Raises:
             _Unreadable: for one such line too many.
@@ -189,12 +176,11 @@ class Reading:
             self._strays[number] = fault
             where, hint = self._where(number, fault.column), _HINTS["MALFORMED"]
             self._file_fault(UntakenError(fault.code, fault.message, where=where, hint=hint))
-            return ""
+            return
         chain = self._open.get(run_id) or self._begin(run_id)
         if chain.broken is None:
             chain.fail(fault, number)
             self._fault(chain)
-        return run_id
 
     def _fault(self, chain: Chain) -> None:
         self._charge(chain)
