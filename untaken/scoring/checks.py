@@ -99,7 +99,7 @@ class CheckRunner:
         self._expressions = expressions
         self._mapping = mapping
         self._required = required
-        self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
+        self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)  # not its letters
         self._recorded = RECORDED in self._verdicts
         self._in_words = in_words
 
@@ -313,7 +313,7 @@ class CheckRunner:
         for call in filter(partial(call_matches, spec), calls):
             counts = call_counts(spec, self._trace.answer(call))
             (clear if counts else unclear if counts is None else refused).append(call)
-            if len(clear) == enough:
+            if len(clear) == enough:  # later calls take nothing back
                 return self._called(spec, clear[criterion.after :])
         if len(clear) + len(unclear) >= enough:
             made = (clear + unclear)[criterion.after : enough]

@@ -141,6 +141,7 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
         calls={name: one.call for name, one in criteria.items() if one.call is not None},
         reads_messages=any(one.reads_messages for one in criteria.values()),
         reads_state=bool(reads),
+        # An empty set among them is that of an expression that looks at the state as a whole.
         fields=frozenset().union(*reads) if all(reads) else None,
         stepwise=tuple(criterion for criterion in criteria.values() if criterion.stepwise),
         conditional=tuple(criterion for criterion in criteria.values() if criterion.when),

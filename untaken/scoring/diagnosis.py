@@ -27,11 +27,8 @@ class Diagnosed(Struct, frozen=True, kw_only=True, gc=False):
     about: tuple[str, ...] = ()
 
 
-class Unrevised(Struct, frozen=True, kw_only=True, gc=False):
-    """A run whose observations failed and whose plan was recorded but never revised, with its attempts."""
-
-    trace: Trace
-    attempts: AttemptsById
+Unrevised = tuple[Trace, AttemptsById]
+"""A run whose observations failed and whose plan was recorded but never revised, with its attempts."""
 
 
 def diagnose(
@@ -47,8 +44,8 @@ def diagnose(
     ``clean``: nothing required is known to be missing. ``not_detecting_errors``: something is missing,
     observations failed, and the plan was recorded but never revised. ``skipping``: more of what is missing
     was never attempted than was attempted without success; ``inside``: at least as much was attempted
-    without success. Where
-    most of what is missing may or may not have been attempted, that too is ``unscored``.
+    without success. Where most of what is missing may or may not have been attempted, that too is
+    ``unscored``.
     """
     known = [node for node in nodes if node.completed is not None]
     if not known:
@@ -103,7 +100,7 @@ def _why_missing(
         branches, after = _failed_branches(nodes, unrevised, compiled)
         return Diagnosed(
             diagnosis="not_detecting_errors",
-            reason=f"{counted(len(unrevised.trace.failed), 'observation')} failed and the plan was not "
+            reason=f"{counted(len(unrevised[0].failed), 'observation')} failed and the plan was not "
             f"revised; {counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
             f"planner before the next call{_branches_in_words(branches, after)}.",
@@ -175,7 +172,7 @@ def first_missing(
     turn = {name: at for at, name in enumerate(compiled.dependencies_first)}
     past = {node.sub_goal: inf for node in missing if node.attempted is False}
     for name, at in _passed(compiled, attempts, past):
-        past[name] = min(past[name], at - 0.5)
+        past[name] = min(past[name], at - 0.5)  # between that action and the event before it
     ends = {
         node.sub_goal: past.get(node.sub_goal, max(attempts[node.sub_goal].events, default=inf))
         for node in missing
@@ -199,8 +196,8 @@ def _failed_branches(
     nodes: Sequence[NodeResult], unrevised: Unrevised, compiled: CompiledGraph
 ) -> tuple[list[str], list[str]]:
     """The sub-goals whose calls failed, and what directly depends on them."""
-    failed = {call.seq for _, call in unrevised.trace.failures if call is not None}
-    attempts = unrevised.attempts
+    trace, attempts = unrevised
+    failed = {call.seq for _, call in trace.failures if call is not None}
     branches = [node.sub_goal for node in nodes if not failed.isdisjoint(attempts[node.sub_goal].events)]
     after = [name for name, one in compiled.criteria.items() if not set(branches).isdisjoint(one.deps)]
     return branches, after

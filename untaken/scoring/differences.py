@@ -91,14 +91,14 @@ def shown(value: Any) -> str:
     if value is _NOTHING:
         return ABSENT
     if isinstance(value, str):
-        value = value[: VALUE_CHARS + 1]
+        value = value[: VALUE_CHARS + 1]  # first: a text may have megabytes, and all of it would be escaped
     if isinstance(value, Pattern) and value.kind == "equals":
         return shown(value.value)
     if isinstance(value, Pattern) and value.kind == "given":
         return "some text"
     if isinstance(value, Pattern):
         return "any value" if value.kind == "any" else f"{value.kind} {shown(value.text)}"
-    text = (readable([value]) or "")[1:-1]
+    text = (readable([value]) or "")[1:-1]  # inside a list a text keeps its quotes
     return brief(text, VALUE_CHARS)
 
 

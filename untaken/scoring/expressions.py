@@ -69,7 +69,7 @@ class ExpressionResults:
             if attempts[c.node.id].made or not c.needs_action
         ]
         if waiting:
-            waiting.sort(key=itemgetter(0), reverse=True)
+            waiting.sort(key=itemgetter(0), reverse=True)  # the earliest last: `_walk` takes from the end
             self._walk(waiting, ends)
         self._fold.forward(trace.last)
 
@@ -188,6 +188,7 @@ def _small(value: object) -> bool:
     return value is None or value is _ABSENT or isinstance(value, int)
 
 
+# Typed: True and 1 are one key of a dict, but two values of JSON.
 @lru_cache(maxsize=REMEMBERED, typed=True)
 def _remembered(expression: str, fields: tuple[str, ...], *values: object) -> bool | Unscored:
     read = {field: value for field, value in zip(fields, values, strict=True) if value is not _ABSENT}

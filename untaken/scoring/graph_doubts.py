@@ -184,56 +184,55 @@ def _too_few(silent: Sequence[tuple[str, SubGoal, _Seen]]) -> GraphDoubt:
 def _doubt(graph_id: str, node: SubGoal, seen: _Seen, tools: frozenset[str]) -> GraphDoubt | None:
     name = node.id
     idle = not seen.attempted[name]
-    found = _unknown_tool(node, seen, tools) if idle else None
-    if found is None and seen.holds[name]:
-        found = _Doubted(
-            code="graph-check-without-action",
-            runs=seen.holds[name],
-            message=f"the check of {name!r} holds in {counted(seen.holds[name], 'run')} in which no mapped "
+
+    def doubt(
+        code: DoubtCode, runs: int, message: str, hint: str, suggestions: tuple[str, ...] = ()
+    ) -> GraphDoubt:
+        return GraphDoubt(
+            code=code,
+            graph_id=graph_id,
+            sub_goal=name,
+            runs=runs,
+            message=f"the plan graph {graph_id!r} may be wrong: {message}",
+            hint=hint,
+            suggestions=suggestions,
+        )
+
+    if idle and (unknown := _unknown_tool(node, seen, tools)) is not None:
+        return doubt("graph-tool-unknown", seen.runs, *unknown)
+    if seen.holds[name]:
+        return doubt(
+            "graph-check-without-action",
+            seen.holds[name],
+            f"the check of {name!r} holds in {counted(seen.holds[name], 'run')} in which no mapped "
             "action was seen",
-            hint="Map an action to it, or write `needs_action: false`.",
+            "Map an action to it, or write `needs_action: false`.",
         )
-    if found is None and idle and seen.known_successes[name] >= MIN_SUCCESSES:
-        found = _Doubted(
-            code="graph-never-attempted",
-            runs=seen.known[name],
-            message=f"none of {counted(seen.known[name], 'run')} attempts {name!r}, "
+    if idle and seen.known_successes[name] >= MIN_SUCCESSES:
+        return doubt(
+            "graph-never-attempted",
+            seen.known[name],
+            f"none of {counted(seen.known[name], 'run')} attempts {name!r}, "
             f"{seen.known_successes[name]} successful ones among them",
-            hint="Check that its rules and check match what agents do.",
+            "Check that its rules and check match what agents do.",
         )
-    if found is None and seen.successes[name] >= MIN_SUCCESSES and not seen.completed[name]:
-        found = _Doubted(
-            code="graph-never-completed",
-            runs=seen.successes[name],
-            message=f"none of {counted(seen.successes[name], 'successful run')} completes {name!r}",
-            hint="Its check may be too strict, or the sub-goal unnecessary.",
+    if seen.successes[name] >= MIN_SUCCESSES and not seen.completed[name]:
+        return doubt(
+            "graph-never-completed",
+            seen.successes[name],
+            f"none of {counted(seen.successes[name], 'successful run')} completes {name!r}",
+            "Its check may be too strict, or the sub-goal unnecessary.",
         )
-    if found is None:
-        return None
-    return GraphDoubt(
-        code=found.code,
-        graph_id=graph_id,
-        sub_goal=name,
-        runs=found.runs,
-        message=f"the plan graph {graph_id!r} may be wrong: {found.message}",
-        hint=found.hint,
-        suggestions=found.suggestions,
-    )
+    return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Doubted:
-    """A `GraphDoubt` without its place."""
+def _unknown_tool(
+    node: SubGoal, seen: _Seen, tools: frozenset[str]
+) -> tuple[str, str, tuple[str, ...]] | None:
+    """A tool that no ledger knows, in words, with a hint and what is spelled alike.
 
-    code: DoubtCode
-    runs: int
-    message: str
-    hint: str
-    suggestions: tuple[str, ...] = ()
-
-
-def _unknown_tool(node: SubGoal, seen: _Seen, tools: frozenset[str]) -> _Doubted | None:
-    """A tool that no ledger knows; of fewer runs, or of failed ones alone, it is the agent's miss."""
+    In fewer runs, or in failed ones alone, it is the agent's miss.
+    """
     if min(seen.runs, seen.known[node.id]) < MIN_RUNS or not seen.succeeded:
         return None
     named = dict(_tools_named(node))
@@ -243,14 +242,11 @@ def _unknown_tool(node: SubGoal, seen: _Seen, tools: frozenset[str]) -> _Doubted
         near = [other for _, other in alike(tool, tools) if other not in named]
         suggestions = tuple(near[:3])
         offered = f"Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
-        return _Doubted(
-            code="graph-tool-unknown",
-            runs=seen.runs,
-            message=f"a {part} of {node.id!r} names the tool {tool!r}, "
-            f"which none of {counted(seen.runs, 'run')} calls",
-            hint=offered or f"They call {_some(sorted(seen.tools))}.",
-            suggestions=suggestions,
+        message = (
+            f"a {part} of {node.id!r} names the tool {tool!r}, "
+            f"which none of {counted(seen.runs, 'run')} calls"
         )
+        return message, offered or f"They call {_some(sorted(seen.tools))}.", suggestions
     return None
 
 

@@ -56,7 +56,7 @@ def recovered(
         return NOTHING_FAILED
     good = 0
     for seq, name in failed:
-        revision = bisect_left(trace.replans, seq)
+        revision = bisect_left(trace.replans, seq)  # the first replan after the failure
         if revision < len(trace.replans):
             since = trace.replans[revision]
             family = {name, *(option for options in compiled.criteria[name].siblings for option in options)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from untaken import limits
 from untaken.scoring.attempts import Attempt, AttemptsById
@@ -127,16 +127,10 @@ def _instead(
     return f"{group!r} is not required" if group in unused else None
 
 
-class DependencyFigures(Struct, frozen=True, kw_only=True, gc=False):
-    """Completed requirements whose dependencies are completed too: the direct ones, and all of them."""
+def dependency_figures(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> tuple[int, int]:
+    """How many completed requirements have their direct dependencies completed, and how many all of them.
 
-    direct: int
-    transitive: int
-
-
-def dependency_figures(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> DependencyFigures:
-    """Count them; an option that is not required holds nobody up.
-
+    An option that is not required holds nobody up.
     A group needs its own dependencies and those of one option that completed it, if one did: a recorded
     verdict can complete a group as well.
     """
@@ -149,10 +143,7 @@ def dependency_figures(compiled: CompiledGraph, nodes: Mapping[str, NodeResult])
             direct.add(name)
             if transitive.issuperset(deps):
                 transitive.add(name)
-    return DependencyFigures(
-        direct=_completed_among(direct, compiled, nodes),
-        transitive=_completed_among(transitive, compiled, nodes),
-    )
+    return _completed_among(direct, compiled, nodes), _completed_among(transitive, compiled, nodes)
 
 
 def _completed_among(whole: set[str], compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> int:
@@ -171,7 +162,7 @@ def critical_violations(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]
     At most `limits.VIOLATIONS`.
     """
     broken = {
-        name: 1 << i
+        name: 1 << i  # a bit each: sets of what lies behind thousands of sub-goals would fill memory
         for i, (name, node) in enumerate(nodes.items())
         if node.critical and node.completed is False and node.status != "not_required"
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct, structs
@@ -15,11 +16,10 @@ from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.scoring.attempts import AttemptsById, attempts
 from untaken.scoring.checks import CheckRunner, DecisionsById
 from untaken.scoring.compiled import CompiledGraph, compiled_graph
-from untaken.scoring.diagnosis import Diagnosed, Unrevised, diagnose, remedy
+from untaken.scoring.diagnosis import Diagnosed, diagnose, remedy
 from untaken.scoring.expressions import Conditions, ExpressionResults, conditions
 from untaken.scoring.progress import progress, recovered
 from untaken.scoring.requirements import (
-    DependencyFigures,
     critical_violations,
     dependency_figures,
     node_results,
@@ -201,17 +201,11 @@ def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in
     )
 
 
-class _Detail(Struct, frozen=True, kw_only=True):
-    """What the detail of a score is worked out from."""
-
-    run: Run | Callable[[], Run]
-    graph: PlanGraph
-    verdicts: Sequence[str]
-    missing: MissingRule
-
-    def __call__(self) -> ScoreDetail:
-        run = self.run if isinstance(self.run, Run) else self.run()
-        return _detail(_judge([run], self.graph, self.verdicts, in_words=True), 0, self.missing)
+def _detail_of(
+    run: Run | Callable[[], Run], graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule
+) -> ScoreDetail:
+    again = run if isinstance(run, Run) else run()
+    return _detail(_judge([again], graph, verdicts, in_words=True), 0, missing)
 
 
 def _detail(judged: _Judged, at: int, missing: MissingRule) -> ScoreDetail:
@@ -248,10 +242,10 @@ def _assemble(
         for tried, required in zip(judged.attempts, judged.required, strict=True)
     ]
     rates = [recovered(compiled, *each) for each in zip(*columns, strict=True)]
-    details: list[ScoreDetail] | list[_Detail] = (
+    details: Sequence[ScoreDetail | Callable[[], ScoreDetail]] = (
         [_detail(judged, at, missing) for at in range(len(runs))]
         if again is None
-        else [_Detail(run=run, graph=graph, verdicts=verdicts, missing=missing) for run in again]
+        else [partial(_detail_of, run, graph, verdicts, missing) for run in again]
     )
     for run, detail, trace, mapping, tried, decisions, known, order, rate in zip(
         runs,
@@ -267,8 +261,8 @@ def _assemble(
     ):
         tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
         if trace.never_replanned:
-            unrevised = Unrevised(trace=trace, attempts=tried)
-            diagnosed = diagnose(counted_nodes(known.results, "fail"), known.critical, compiled, unrevised)
+            counted_all = counted_nodes(known.results, "fail")
+            diagnosed = diagnose(counted_all, known.critical, compiled, (trace, tried))
         advice = diagnosed.advice
         if advice:
             calls = [call.seq for call in trace.calls]
@@ -280,8 +274,8 @@ def _assemble(
             graph_version=graph.version,
             results=known.results,
             missing=missing,
-            completed_with_deps=deps.direct,
-            completed_with_deps_all=deps.transitive,
+            completed_with_deps=deps[0],
+            completed_with_deps_all=deps[1],
             violations=(*known.critical, *_shared(graph, order)),
             mapped=_shared(graph, mapping.mapped),
             extra=_own(mapping.extra, trace),
@@ -307,7 +301,7 @@ class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
 
     results: tuple[NodeResult, ...]
     tally: Tally
-    deps: DependencyFigures
+    deps: tuple[int, int]
     critical: tuple[Violation, ...]
     diagnosed: Diagnosed
 
@@ -325,7 +319,7 @@ def _consequences(
     kept: dict[object, _Consequences] = compiled.graph.__dict__.setdefault("consequences", {})
     made = [attempts[name].made for name in compiled.options_first]
     ended = [
-        2 if one.holds else 3 if one.left_out else one.completed
+        2 if one.holds else 3 if one.left_out else one.completed  # apart from true, false and unknown
         for one in (decisions[name] for name in compiled.options_first)
     ]
     not_required = tuple([name for name, one in required.items() if one is False])

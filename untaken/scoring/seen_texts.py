@@ -226,14 +226,14 @@ def _days(text: str) -> Iterator[Day]:
                     yield from _day(third, _MONTHS[first.lower()], int(second))
                 case "dmy":
                     yield from _day(third, _MONTHS[second.lower()], int(first))
-                case "both":
+                case "both":  # which number is the day, nobody can tell
                     yield from _day(int(third), int(first), int(second))
                     yield from _day(int(third), int(second), int(first))
 
 
 def _day(year: str | int | None, month: int, day: int) -> Iterator[Day]:
     try:
-        date(int(year or 2000), month, day)
+        date(int(year or 2000), month, day)  # without a year, 29 February must exist
     except ValueError:
         return
     yield (None if year is None else int(year)), month, day

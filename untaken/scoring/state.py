@@ -14,7 +14,8 @@ JsonObject = dict[str, Any]
 def merge_patch(target: JsonObject, patch: JsonObject) -> list[str]:
     """Apply a JSON merge patch (RFC 7386) to `target`: objects merge, ``null`` removes, all else replaces.
 
-    `target` is changed in place and shares no object with `patch`, so that no event is ever changed.
+    `target` is changed in place and shares no object with `patch`, so that no event is ever changed: but
+    for lists, which a patch replaces as a whole.
 
     Returns:
         The fields of `target` that changed.

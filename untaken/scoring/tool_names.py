@@ -34,6 +34,7 @@ def _likeness(pattern: str, tool: str) -> float:
         parts += [name[:length] for length in near]
     if pattern.startswith("*"):
         parts += [name[-length:] for length in near]
+    # Without `autojunk=False`, letters that are frequent in a long name are not compared.
     return max(SequenceMatcher(None, spelled, part, autojunk=False).ratio() for part in parts)
 
 

@@ -69,6 +69,7 @@ class Trace:
 
     def _during(self, events: Sequence[E]) -> Sequence[E]:
         """Those that do not come after the run."""
+        # As a rule nothing follows the run, and the list can be used as it is.
         if not events or events[-1].seq <= self.last:
             return events
         return [event for event in events if event.seq <= self.last]

@@ -142,6 +142,7 @@ def unused_fields(
 def _written(shown_value: str) -> Any:
     """The text or number that a difference shows, before the field that holds it; ``None`` for all else."""
     try:
+        # JSON texts and numbers are Python's, too.
         value = literal_eval(shown_value.partition(" (state.")[0].strip())
     except (SyntaxError, ValueError):
         return None

@@ -41,6 +41,7 @@ def _general(word: str) -> str:
 def _message(content: Any, depth: int = 0) -> str:
     if isinstance(content, str) and content.lstrip().startswith("{") and depth < 3:
         try:
+            # Cut JSON does not decode, and is read as text.
             content = msgspec.json.decode(content[: 4 * _READ_CHARS])
         except (msgspec.DecodeError, ValueError):
             return str(content)

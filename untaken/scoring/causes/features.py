@@ -15,6 +15,7 @@ from untaken.scoring.causes.error_text import stripped_error
 FeatureKind = Literal["argument", "error", "skill", "agent", "absent"]
 VALUE_CHARS: Final = 80
 """Longer texts are prose, which no two runs share."""
+# Bounds: a ledger may have calls of any number and depth.
 MOST_PER_CALL: Final = 40
 MOST_CALLS: Final = 2_000
 DEPTH: Final = 4
@@ -61,6 +62,7 @@ class RunFeatures:
         return known
 
     def __init__(self, run: Run) -> None:
+        # Known before the first event.
         self._seen: dict[Feature, int] = {Feature("agent", "", "agent", run.agent): -1}
         self._scopes: dict[str, int] = {"": -1}
         for selection in run.selections:
@@ -137,7 +139,7 @@ def _choice(selection: SkillSelection) -> Iterator[Feature]:
     context = _context(selection.context)
     for key, value in context.items():
         yield Feature("skill", selection.selected, key, value)
-    if len(context) != 1:
+    if len(context) != 1:  # of one part, the whole is that part again
         whole = ", ".join(f"{key} {value}" for key, value in context.items()) or selection.context_hash
         yield Feature("skill", selection.selected, "context", whole[:VALUE_CHARS])
 

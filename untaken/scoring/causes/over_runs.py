@@ -97,6 +97,7 @@ def _enough(runs: Collection[BlamedRun]) -> bool:
 
 
 def _spread(passed: Sequence[PassedRun]) -> Sequence[PassedRun]:
+    # Evenly taken: the first ones may all be of one task or agent.
     step = -(-len(passed) // MOST_COMPARED) or 1
     return passed[::step]
 
@@ -144,18 +145,12 @@ def commonest(blamed: Sequence[BlamedRun], passed: Sequence[PassedRun] = ()) -> 
         return None
     key = _largest(groups)
     runs = tuple(groups[key])
-    if 2 * len(runs) < len(blamed):
-        return None
-    return Cause(
-        kind=key.kind,
-        tool=key.tool,
-        error=key.error,
-        argument=key.argument,
-        value=key.value,
-        wrong=key.kind == "argument",
-        runs=runs,
-        n=len(blamed),
-    )
+    return _plain_cause(key, runs, len(blamed)) if 2 * len(runs) >= len(blamed) else None
+
+
+def _plain_cause(key: StatedCause, runs: tuple[str, ...], n: int, elsewhere_n: int = 0) -> Cause:
+    wrong = key.kind == "argument"
+    return Cause(**key._asdict(), wrong=wrong, runs=runs, n=n, elsewhere_n=elsewhere_n)
 
 
 def _cause_of(
@@ -166,42 +161,20 @@ def _cause_of(
 ) -> Cause:
     called = [one for one in left.values() if key.tool in one.run.tools]
     elsewhere = [one for one in passed if key.tool in one.run.tools]
-    digests = tuple(one.run.digest for one in runs)
+    cause = _plain_cause(key, tuple(one.run.digest for one in runs), len(called), len(elsewhere))
     if key.kind != "tool_error":
+        if not key.value:
+            return cause
         feature = Feature("argument", key.tool, key.argument, key.value)
-        alike = (
-            sum(feature in RunFeatures.of(one.run).before(one.last + 1)[0] for one in elsewhere)
-            if key.value
-            else 0
-        )
-        return Cause(
-            kind=key.kind,
-            tool=key.tool,
-            argument=key.argument,
-            value=key.value,
-            wrong=key.kind == "argument",
-            runs=digests,
-            n=len(called),
-            elsewhere_k=alike,
-            elsewhere_n=len(elsewhere),
-        )
+        seen = (RunFeatures.of(one.run).before(one.last + 1)[0] for one in elsewhere)
+        return replace(cause, elsewhere_k=sum(feature in features for features in seen))
     condition = _condition(key.tool, runs, elsewhere)
     if condition is None:
-        return Cause(
-            kind="tool_error",
-            tool=key.tool,
-            error=key.error,
-            runs=digests,
-            n=len(called),
-            elsewhere_n=len(elsewhere),
-        )
-    return Cause(
-        kind="tool_error",
-        tool=key.tool,
-        error=key.error,
+        return cause
+    return replace(
+        cause,
         argument=condition.feature.argument,
         value=condition.feature.value,
-        runs=digests,
         n=condition.n,
         elsewhere_k=condition.elsewhere_k,
         elsewhere_n=condition.elsewhere_n,
@@ -235,7 +208,7 @@ def _stated(one: BlamedRun, passed: Mapping[str, Sequence[Run]]) -> tuple[Stated
     siblings = tuple([run.digest for run in passed.get(one.run.task_id, ())])
     known: _Known = one.run.__dict__.setdefault(_STATED, {})
     key = id(one.node), one.events, siblings
-    if key not in known or known[key][0] is not one.node:
+    if key not in known or known[key][0] is not one.node:  # an id is given again once its object is gone
         known[key] = one.node, tuple(stated_causes(one, passed))
     return known[key][1]
 
@@ -314,6 +287,7 @@ def _shared_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -
         compared = {pair for one in some.values() for pair in _compared(one)}
         latest = {digest: RunFeatures.of(one.run) for digest, one in some.items()}
 
+        # Defaults hold what is compared now: generators ask when the loop may be further on.
         def rank(feature: Feature, seen: Mapping[str, RunFeatures] = latest) -> float:
             return max(run.at(feature) for run in seen.values())
 

@@ -124,6 +124,7 @@ def _placed(node: NodeResult, events: Mapping[str, tuple[int, ...]], order: _Ord
     past = min((events[name][0] for name in order.needing[node.sub_goal] if name in events), default=None)
     if past is None:
         return Undone(node=node, way="stopped", place=inf)
+    # Between that event and the one before it.
     return Undone(node=node, way="never attempted", place=past - 0.5)
 
 

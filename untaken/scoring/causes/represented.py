@@ -58,6 +58,7 @@ def over_represented(
     for digest, (features, _) in failed.items():
         for feature in features:
             having.setdefault(feature, {})[digest] = None
+    # Before any test: Holm counts what is tested, and what is too rare to be named is not.
     having = {f: runs for f, runs in having.items() if _enough(runs, tasks) and allowed(f)}
     if not having:
         return

@@ -54,7 +54,7 @@ def align_transcripts(left: Transcript, right: Transcript) -> tuple[AlignedItem,
 def _candidates(left: Sequence[TranscriptItem], right: Sequence[TranscriptItem]) -> list[tuple[int, int]]:
     """The n-th item of a kind on the left with the n-th on the right, in the order of the left."""
     waiting: defaultdict[Key, list[int]] = defaultdict(list)
-    for at in range(len(right) - 1, -1, -1):
+    for at in range(len(right) - 1, -1, -1):  # from the end, so that `pop` gives the first
         waiting[_key(right[at])].append(at)
     found = []
     for at, item in enumerate(left):
@@ -74,7 +74,7 @@ def _in_one_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     last: list[int] = []
     before: list[int | None] = []
     for number, (_, right) in enumerate(pairs):
-        length = bisect_left(ends, right)
+        length = bisect_left(ends, right)  # the longest increasing subsequence, by patience sorting
         before.append(last[length - 1] if length else None)
         if length == len(ends):
             ends.append(right)
