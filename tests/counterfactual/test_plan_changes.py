@@ -6,6 +6,7 @@ import pytest
 from builders import RunBuilder, a_run
 
 from untaken.counterfactual.plan import PlanPath, plan_paths
+from untaken.ledger.events import ToolCall
 from untaken.plans import PlanGraph, map_actions, parse_graph
 
 DESK = """
@@ -48,6 +49,14 @@ CASES = [
         "a refused call changed nothing",
         a_run("r").call("write_refund", order=1, ok=False),
         ["stop_open"],
+    ),
+    (
+        "a refusal is that of the call before it, where a call id is used again",
+        a_run("r")
+        .call("write_refund", order=1, ok=False)
+        .add(ToolCall, call_id="c1", tool="write_mail", arguments={})
+        .observe(ok=True, call_id="c1"),
+        ["advance(mail)", "stop_open"],
     ),
     (
         "a repeated change is no new decision",

@@ -14,6 +14,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from untaken.errors import Unscored
+from untaken.ledger.answers import paired
 from untaken.ledger.events import Observation
 from untaken.ledger.run import Run, copies_of
 from untaken.plans import PlanGraph, call_matches
@@ -206,19 +207,10 @@ def _kind(tool: str, graph: PlanGraph) -> Literal["change", "hand_over"] | None:
 
 
 def _refused(run: Run) -> frozenset[int]:
-    """`seq` of each call whose recorded answer says that it failed."""
+    """`seq` of each call of which some recorded answer says that it failed."""
     failed = [event for event in run.of(Observation) if event.ok is False]
-    if not failed:
-        return frozenset()
-    ids = {call.call_id: call.seq for call in run.actions}
-    calls = [call.seq for call in run.actions]
-    found = set()
-    for event in failed:
-        if event.call_id is not None:
-            found.add(ids.get(event.call_id, -1))
-        else:
-            found.add(max((seq for seq in calls if seq < event.seq), default=-1))
-    return frozenset(found)
+    answered = paired(run.actions, failed) if failed else ()
+    return frozenset(call.seq for _, call in answered if call is not None)
 
 
 class _Expected:
@@ -253,7 +245,7 @@ def _expected(read: Sequence[_Read]) -> dict[int, _Expected]:
     for each in read:
         graphs[id(each.graph)] = each.graph
         met.setdefault(id(each.graph), set()).update(g for change in each.changes for g in change.met)
-    return {key: _Expected(graph, met[key]) for key, graph in graphs.items()}
+    return {key: _Expected(graph, met[key]) for key, graph in graphs.items()}  # by `id`: graphs have no hash
 
 
 def _path(read: _Read, expected: _Expected, copies: Collection[str], identity: Sequence[str]) -> PlanPath:
