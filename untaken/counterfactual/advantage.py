@@ -123,7 +123,7 @@ def advantages(alternative: Histories, selected: Histories, scales: Scales, thre
             [NOT_TAKEN, NO_FIGURE, lacks, lacking, NOTHING_VARIED],
             FOUND,
         )
-        none = np.where(why == FOUND, 0.0, np.nan)
+        none = np.where(why == FOUND, 0.0, np.nan)  # added to both ends: no interval where there is a reason
         runs = alternative.figures.runs, selected.figures.runs
         return Advantages(
             used=used,

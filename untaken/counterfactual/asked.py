@@ -90,6 +90,7 @@ class Asked:
     @cached_property
     def path(self) -> np.ndarray:
         """The place of each path in `kinds`."""
+        # The paths of a decision are those of its situation, in their order: only where they begin differs.
         begins = np.array(self._first)[self._situation] - self.first[:-1]
         path: np.ndarray = np.arange(self.first[-1]) + begins[self.decision]
         return path.astype(COUNT)

@@ -40,6 +40,7 @@ def balance_of(snapshot: Snapshot, context_hash: str, alternative: str, selected
     history = snapshot.history
     numbers = numbers_of(history)
     every = [numbers.runs(history, skill, context_hash) for skill in (alternative, selected)]
+    # A history holds later ones, too.
     every = [runs.where(runs.position < snapshot.observations) for runs in every]
     first, second = (
         one.where(~np.isin(one.run, two.run)) for one, two in zip(every, every[::-1], strict=True)

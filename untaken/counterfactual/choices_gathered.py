@@ -77,6 +77,7 @@ def _columns(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run]) 
     kinds: dict[Situation, int] = {}
     rows: list[tuple[float, ...]] = []
     for place, (digest, evaluation) in enumerate(evaluations.items()):
+        # Not strict: a run that was skipped or aborted has selections, and no decisions.
         for at, decision in zip(runs[digest].selections, evaluation.decisions, strict=False):
             for path in decision.branches:
                 kind = kinds.setdefault((at.selected, path.alternative, at.layers), len(kinds))

@@ -94,6 +94,7 @@ def _cost(
     selected: list[Row],
 ) -> tuple[float, CriticalCost] | None:
     shared = {stratum for stratum, *_ in alternative} & {stratum for stratum, *_ in selected}
+    # Tasks and agents that have one option alone say as much about themselves as about the option.
     if shared:
         alternative, selected = (
             [row for row in side if row[0] in shared] for side in (alternative, selected)

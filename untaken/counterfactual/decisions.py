@@ -2,9 +2,8 @@
 
 Every path not taken is a row, and every figure a column over all runs that share a policy memory. What
 history says at a run's start is looked up (`untaken.counterfactual.memory.totals`), placed and scored
-(`histories`), set
-against the selected skill's (`trust`), over several layers pooled (`pooling`), and guarded (`confounding`). A
-`Decision` is made of its rows when somebody looks at it.
+(`histories`), set against the selected skill's (`advantage`), over several layers pooled (`pooling`), and
+supported or not (`strata`). A `Decision` is made of its rows when somebody looks at it.
 """
 
 from __future__ import annotations
@@ -86,10 +85,13 @@ class DecisionScorer:
         self.runs, self._history, self._weights, self._threshold = runs, history, weights, threshold
         self._given = given
         known = [history.cut(run.started.ts) for run in runs]
+        # The snapshot may be of an earlier moment than a run's start.
         self._cut = np.minimum(np.array(known, dtype=np.int64), given.observations)
         numbers = np.array([history.run_numbers.get(run.run_id, NOWHERE) for run in runs], dtype=np.int64)
         self._first = np.append(history.first_of_run, len(history.log))  # the last one, at `NOWHERE`
+        # As a rule a run was not known when it began, and there is nothing of its own to leave out.
         self._own = np.where(self._first[numbers] < self._cut, numbers, NOWHERE)
+        # A scale for each run: what was known when it began. Its own cost must not stretch it.
         cost, steps = (history.spans(figure, self._cut, self._own) for figure in ("cost", "steps"))
         self._scales = Scales(cost, steps, weights)
         self._own_outcomes = own = [outcome_of(run, given.cost_unit) for run in runs]
@@ -98,6 +100,7 @@ class DecisionScorer:
             self._actual = self._scales.place(*(np.array(column, dtype=float) for column in columns))
         self._asked: dict[int, Asked] = {}
         self._made: dict[int, tuple[int, list[PathFigures]]] = {}
+        # The same situation recurs in thousands of decisions, and is looked up once.
         met: dict[tuple[object, ...], Situation] = {}
         for number, run in enumerate(runs):
             for at in run.selections:
@@ -118,6 +121,7 @@ class DecisionScorer:
 
     def _places(self, run: int) -> list[tuple[int, int]]:
         """Number of layers of each decision point of a run, and its place among those alike."""
+        # Those of a run come together, in order.
         coming = {layers: count(bisect_left(asked.run, run)) for layers, asked in self._asked.items()}
         layers = [len(selection.layers) for selection in self.runs[run].selections]
         return [(one, next(coming[one])) for one in layers]
@@ -223,6 +227,7 @@ class DecisionScorer:
 
     def _compare(self, asked: Asked) -> Paths:
         """Every path, block by block; then what is supported, over all at once."""
+        # Some columns have a row for each decision, others for each path.
         rows = max(len(asked.run), int(asked.first[-1]))
         found = joined(map(self._compared, asked.blocks(AT_ONCE)), rows)
         claimed = np.flatnonzero(found.shared)
@@ -239,6 +244,7 @@ class DecisionScorer:
         decided, without = decided_at(cut), np.full_like(own, NOWHERE)
         for row in np.flatnonzero(own != NOWHERE).tolist():  # few runs end before they begin
             positions = self._history.positions_of_run(int(own[row]))
+            # Decided as if the run's own observations were not in the log; then back to a place in the log.
             known = int(decided_at(cut[row : row + 1] - np.count_nonzero(positions < cut[row]))[0])
             for position in positions.tolist():
                 known += position < known
@@ -255,6 +261,7 @@ class DecisionScorer:
             runs, taken_runs = ([h.figures.runs for h in skill] for skill in (other, chosen))
             level, shared = finest(runs), finest(runs, taken_runs)
             arm = at_level(other, level)
+            # With one layer, its history is the finest and the shared one.
             first = arm if len(other) == 1 else at_level(other, np.where(shared > 0, shared, level))
             second = at_level(chosen, shared)
             own = Placed(*(column[by_path] for column in self._actual))
@@ -272,7 +279,7 @@ class DecisionScorer:
             used=used,
             score=score,
             actual=actual,
-            low=low - actual,
+            low=low - actual,  # the run's own score is known: its history alone is in doubt
             high=high - actual,
             why=why.astype(CODE),
             n_selected=taken[0].figures.n.astype(COUNT),

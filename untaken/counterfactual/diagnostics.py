@@ -357,6 +357,7 @@ def _all_shuffled(memories: Memories, runs: Sequence[Run], seed: str) -> dict[st
     shuffled: dict[str, PolicyMemory] = {}
     for memory, digests in by_memory(memories, [run.digest for run in runs]):
         log = memory.snapshot().history.log
+        # The same whatever other memories there are.
         shuffled |= dict.fromkeys(digests, PolicyMemory(_shuffled(log, Random(seed))))
     return shuffled
 
@@ -378,7 +379,7 @@ def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
         drawn = [[one.skill for one in outcomes] for outcomes in runs.values()]
         random.shuffle(drawn)
         for outcomes, skills in zip(runs.values(), drawn, strict=True):
-            for one, skill in zip(outcomes, cycle(skills), strict=False):
+            for one, skill in zip(outcomes, cycle(skills), strict=False):  # the lists may differ in length
                 yield msgspec.structs.replace(one, skill=skill)
 
 

@@ -170,7 +170,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
 
     def among(self, runs: Mapping[str, Run]) -> Evaluations:
         """Those of some of the runs."""
-        some = copy(self)
+        some = copy(self)  # shares the columns: all runs are scored once, whichever are looked at
         some._runs = runs
         return some
 

@@ -69,6 +69,7 @@ class Scales(NamedTuple):
     def of(cls, spans: Spans, weights: Weights) -> Scales:
         """One for all rows."""
         cost, steps = (
+            # Infinite: no span.
             tuple(np.array([np.inf, -np.inf] if span is None else [span.low, span.high]).reshape(2, 1))
             for span in (spans.cost, spans.steps)
         )
@@ -93,6 +94,7 @@ class Scales(NamedTuple):
         value = value + np.where(used.cost, w.cost * (1 - placed.cost), 0.0)
         value = value + np.where(used.steps, w.steps * (1 - placed.steps), 0.0)
         weight = w.success + w.cost * used.cost + w.steps * used.steps
+        # With all three, the weights add up to 1 but for rounding, which a division would bring in.
         return np.where(used.cost & used.steps, value, value / weight)
 
 
@@ -126,7 +128,7 @@ class Histories(NamedTuple):
         """Those marked; the others unknown."""
         f = self.figures
         none = np.where(kept, 0.0, np.nan)
-        figures = [c * kept if c.dtype.kind == "i" else c + none for c in f]
+        figures = [c * kept if c.dtype.kind == "i" else c + none for c in f]  # whole numbers have no NaN
         return Histories(Figures(*figures), Placed(*(c + none for c in self.placed)))
 
     def where(self, kept: np.ndarray, other: Histories) -> Histories:
@@ -216,6 +218,7 @@ def finest(*skills: list[np.ndarray]) -> np.ndarray:
     found = np.zeros(fewest.shape[1], dtype=np.int64)
     for enough in ENOUGH:
         there = fewest >= enough
+        # The first that is true.
         found = np.where((found == 0) & there.any(axis=0), there.argmax(axis=0) + 1, found)
     return found
 

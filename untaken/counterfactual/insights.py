@@ -100,6 +100,7 @@ def insight_events(run: Run, evaluation: RunEvaluation) -> tuple[Draft, ...]:
     held = any(isinstance(event, CounterfactualInsight | EvaluationSummary) for event in run.events)
     if held or evaluation.status != "evaluated":
         return ()
+    # No clock: the same ledger and memory give the same bytes whenever they are evaluated.
     digest, ts = evaluation.memory_digest, run.events[-1].ts
     summary = {"summary": summary_mapping(evaluation.summary), "memory_digest": digest}
     insights = [Draft(CounterfactualInsight, insight_mapping(insight), ts) for insight in evaluation.insights]
@@ -129,7 +130,7 @@ def _signal(
     run_id: str, behind: Sequence[BetterPath], skill: str, direction: Direction, ended: datetime
 ) -> Signal:
     first = behind[0]
-    place = f"{run_id}/{first.decision_point:07d}"
+    place = f"{run_id}/{first.decision_point:07d}"  # padded, so that keys sort by decision point
     return Signal(
         key=f"weak/{place}/{direction}/{_quoted(skill)}",
         run_id=run_id,

@@ -255,7 +255,7 @@ def _weighed(offered: Sequence[Scored], skill: str) -> Weighed | Unscored:
     dr = sum(bracket for _, bracket in brackets) / len(offered)
     return Weighed(
         snips=snips,
-        dr=dr if len(by_unit) >= N_SPREAD else ONE_RUN,
+        dr=dr if len(by_unit) >= N_SPREAD else ONE_RUN,  # no other run to predict from
         snips_influence=_summed((unit, weight * (score - snips) / whole) for unit, weight, score in taken),
         dr_influence=_summed((unit, (bracket - dr) / len(offered)) for unit, bracket in brackets),
         effective=whole**2 / sum(weight**2 for weight in by_unit.values()),
@@ -308,6 +308,7 @@ def _interval(value: Score, influence: Mapping[str, float], weighed: Weighed) ->
     if effective - 1 < LEAST_FREEDOM:
         return ONE_RUN, ONE_RUN
     reach = stats.reach_of_sum(influence.values(), effective)
+    # An estimate may lie outside what is possible: the interval always holds it.
     return min(value, max(weighed.least, value - reach)), max(value, min(1.0, value + reach))
 
 
@@ -318,6 +319,7 @@ def _choice(run: str, unit: str, event: SkillSelection, placed: Outcome) -> Logg
         unit=unit,
         context_hash=event.context_hash,
         skill=event.selected,
+        # Odds that rule out what was taken are not those it was drawn with.
         odds=odds if odds and odds.get(event.selected, 0.0) >= LEAST_ODDS else None,
         outcome=placed,
         coarser=event.layers[1:],

@@ -170,6 +170,7 @@ def _mean(values: np.ndarray) -> Score:
 
 def _within(figures: Sequence[_Figures]) -> Iterator[tuple[Score, Score, Score]]:
     """The difference of each between runs of one stratum, and its interval."""
+    # There may be no figures.
     strata = np.unique(np.concatenate([np.zeros(0, int), *(s for some in figures for s in some.stratum)]))
     at_once = max(1, CELLS // max(1, strata.size))
     for begin in range(0, len(figures), at_once):

@@ -55,7 +55,7 @@ def score(success: float, cost: float | None, steps: float | None, weights: Weig
         value, used = value + weights.cost * (1 - cost), used + weights.cost
     if steps is not None:
         value, used = value + weights.steps * (1 - steps), used + weights.steps
-    if cost is not None and steps is not None:
+    if cost is not None and steps is not None:  # no division by a sum that is 1 but for rounding
         return value
     return value / used if used else Unscored("all weighted figures are missing")
 

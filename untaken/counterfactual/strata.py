@@ -145,6 +145,7 @@ class Numbers:
         self.group = np.full((runs, len(IDENTITY) + len(self.names)), UNKNOWN)
         self.identity, self.unit = np.full(runs, UNKNOWN), history.columns.units
         self.start, self.tie = np.full(runs, np.nan), np.zeros(runs, dtype=np.int64)
+        # Task and agent of each stratum.
         self.named: dict[int, tuple[str, str]] = {}  # task and agent of each stratum
         for observed in firsts:
             run, identity = history.run_numbers[observed.run_id], _identity(observed, self.names)
@@ -154,6 +155,7 @@ class Numbers:
             if observed.task_id is UNSET or observed.agent is UNSET:
                 continue
             parts = (observed.task_id, *identity)
+            # Numbers nest: runs that differ in anything coarser differ in all that follows.
             for place in range(len(parts)):
                 self.group[run, place] = numbers.setdefault((place, *parts[: place + 1]), len(numbers))
             self.identity[run] = numbers.setdefault(("", *identity), len(numbers))
@@ -181,6 +183,7 @@ class Numbers:
 
     def ruling(self, both: BothSides, cut: int, without: int) -> OptionTest:
         """What the runs known at a cut say of two skills; those that took both by then are left out."""
+        # `other` counts as of the cut: who took the second skill later had one of them until then.
         kept = np.flatnonzero((both.position < cut) & ~(both.other < cut) & (both.run != without))
         kept = kept[one_of_each(both.unit[kept])]
         run = both.run[kept]
@@ -258,6 +261,7 @@ def _differ(sides: Sequence[BothSides], size: np.ndarray, cut: np.ndarray, witho
     n, k = n1 + n0, k1 + k0
     with np.errstate(all="ignore"):
         informative = (n1 > 0) & (n0 > 0) & (k > 0) & (k < n)
+        # Mantel and Haenszel: successes minus those expected inside strata, and the variance of that.
         gap = np.where(informative, k1 - k * n1 / n, 0.0)
         variance = np.where(informative, n1 * n0 * k * (n - k) / (n * n * (n - 1)), 0.0)
         claim = np.repeat(np.arange(size.size), strata)

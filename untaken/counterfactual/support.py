@@ -118,6 +118,7 @@ class OptionComparison:
         self.timed = not np.isnan(sides.start).any()
         order = np.lexsort((sides.tie, sides.start))
         self.order = order
+        # Runs of one moment, as importers write them: there is no time to adjust for.
         self._at_once = bool((sides.start == sides.start[:1]).all())
         self._sides = ComparedRuns(*(column[order] for column in sides))
         self._first = self._sides.first
@@ -141,6 +142,7 @@ class OptionComparison:
         def found(p: float, reason: str) -> OptionTest:
             return OptionTest(difference, n1, n0, z, test.p, test.least, p, reason, self.timed)
 
+        # Asked where something could be supported at all; elsewhere the reason is that more runs are needed.
         if self.timed and not self._at_once and abs(z) >= SCREEN and self._retried(y):
             return found(1.0, RETRIES)
         if min(n1, n0) < N_MIN or test.p > ALPHA:
@@ -179,6 +181,7 @@ class OptionComparison:
     def _retried(self, y: np.ndarray) -> bool:
         """Whether runs are repeated because they failed, until one succeeds."""
         last = np.zeros(y.size, dtype=bool)
+        # `unique` finds the first of each: of the reversed column that is the last.
         last[y.size - 1 - np.unique(self._stratum[::-1], return_index=True)[1]] = True
         several = self._n[self._stratum] > 1
         followed, ends = several & ~last, several & last
@@ -203,6 +206,7 @@ def more_runs(n1: int, n0: int, z: float, level: float = ALPHA) -> str:
     """About how many more comparable runs would show a difference at a level, were it to stay as it is."""
     runs = n1 + n0
     lacking = max(0, N_MIN - n1) + max(0, N_MIN - n0)
+    # z grows with the square root of the runs.
     wanted = runs * ((float(ndtri(level / 2)) / z) ** 2 - 1) if z else np.inf
     if wanted > MOST_RUNS and not lacking:
         return f"needs more than {MOST_RUNS} more runs"
@@ -212,5 +216,6 @@ def more_runs(n1: int, n0: int, z: float, level: float = ALPHA) -> str:
 
 def too_many(ruling: OptionTest, q: float, choices: int) -> str:
     """Why a difference that p supports is weak among so many choices."""
+    # The p at which q would be at its limit, were the other choices to stay as they are.
     more = more_runs(ruling.n1, ruling.n0, ruling.z, ruling.p * Q_MAX / q)
     return f"{more} ({p_value(q, 'q')} over {choices} choices)"

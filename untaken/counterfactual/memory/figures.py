@@ -69,7 +69,7 @@ def decimal_unit(values: np.ndarray, most: int) -> int:
         whole = np.rint(values * unit)
         if np.max(np.abs(whole), initial=0.0) >= _SMALL / max(most, 1):
             return 1
-        if np.all(whole / unit == values):
+        if np.all(whole / unit == values):  # exactly: 0.1 is 1 / 10 as a double, too
             return unit
     return 1
 
@@ -166,6 +166,7 @@ def _figures(sums: SumColumns, runs: np.ndarray) -> Figures:
                 (n, sums.xc, sums.x, sums.c), (n, sums.xs, sums.x, sums.s), (n, sums.cs, sums.c, sums.s),
             )
         )  # fmt: skip
+        # Bessel's correction, with the number of runs in place of that of outcomes.
         widened = np.where(effective > 1, np.sqrt(effective / (effective - 1)), np.nan)
         x, c, s = (np.sqrt(variance) for variance in (xx, cc, ss))
         return Figures(
@@ -197,6 +198,7 @@ def _covariance(n: np.ndarray, products: np.ndarray, first: np.ndarray, second: 
 
 
 def _correlations(covariance: np.ndarray, x: np.ndarray, y: np.ndarray, known: np.ndarray) -> np.ndarray:
+    # Rounding may go beyond ±1.
     return np.where(known & (x > 0) & (y > 0), np.clip(covariance / x / y, -1.0, 1.0), np.nan)
 
 

@@ -106,6 +106,7 @@ class Series:
         if without is None:
             oldest, newest = self._log[self._outcomes[0]].ts, self._log[self._outcomes[last]].ts
             return Behind(known, tuple(self._runs[max(0, known - RUNS_NAMED) : known]), oldest, newest)
+        # One more than are named: the run that is left out may be among the latest.
         latest = [run for run in self._runs[max(0, known - RUNS_NAMED - 1) : known] if run != without]
         oldest = self._moment(self._outcomes, without)
         newest = self._moment((self._outcomes[i] for i in range(last, -1, -1)), without)
@@ -182,6 +183,7 @@ class History:
     def spans(self, figure: str, cut: np.ndarray, without: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`span` at many cuts, each without one run, by number; infinite where no run has the figure."""
         low, high = self._extremes[figure]
+        # The largest is the least of the negatives.
         return low.least(cut, without), -high.least(cut, without)
 
     def digest(self, cut: int) -> str:
@@ -247,6 +249,8 @@ class History:
         hashed = sha256()
         digests = [hashed.digest()]
         for observed in self.log:
+            # A trail says that there are copies, maybe later ones: what was known at a moment must not
+            # change.
             hashed.update(line_of(observed.without_trail))
             digests.append(hashed.digest())
         return digests
@@ -262,6 +266,7 @@ class Extreme:
         states: list[tuple[int, float, int, float]] = []
         best, holder, second = inf, NOWHERE, inf
         for position, run, value in figures:
+            # Neither the least nor the runner-up changes.
             if value >= second or (run == holder and value >= best):
                 continue
             if run == holder:

@@ -102,4 +102,4 @@ def replace_lines(path: Path, lines: Iterable[bytes]) -> None:
         disk.rename(draft, path)
         disk.sync_folder(path.parent)
     finally:
-        disk.remove(draft)
+        disk.remove(draft)  # already renamed, unless something failed

@@ -67,7 +67,7 @@ class PolicyMemory:
         """
         memory = cls()
         for observed, where in read_log(Path(path)):
-            memory._admit(observed, memory._by_key, where)
+            memory._admit(observed, memory._by_key, where)  # the reader has checked it
         memory._source = Path(path).resolve()
         return memory
 

@@ -95,6 +95,7 @@ def queue_signals(
     coming = _by_key(signals, Where(file=path.name))
     with locked(Path(memory)):
         queued = {signal.key: signal for signal in read_queue(memory)}
+        # What a new evaluation of a run no longer suggests goes.
         kept = {key: signal for key, signal in queued.items() if signal.run_id not in again}
         for key in coming.keys() & kept.keys():
             same_meaning(kept[key], coming[key], Where(file=path.name))

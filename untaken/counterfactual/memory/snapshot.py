@@ -74,7 +74,7 @@ class Snapshot:
         if without is None or not self.knows_run(without):
             return series.record(self.observations)
         own = self.history.share(without, series.place, self.observations)
-        if not any(own):
+        if not any(own):  # the run never took the skill in this context
             return series.record(self.observations)
         sums = series.sums(self.observations).minus(own)
         return series.described(sums, self.observations, without if own.n else None)

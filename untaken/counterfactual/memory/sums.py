@@ -72,7 +72,7 @@ class Spread:
 def exact(value: float) -> int:
     """The value as a whole number of 2⁻¹²⁸."""
     numerator, denominator = float(value).as_integer_ratio()
-    return (numerator << SCALE_BITS) // denominator
+    return (numerator << SCALE_BITS) // denominator  # a power of 2, so that nothing is lost down to 2⁻¹²⁸
 
 
 def mean(total: int, n: int) -> float:
@@ -154,7 +154,6 @@ class Sums(NamedTuple):
         )
 
 
-NOTHING: Final = Sums()
 SOME_LACK: Final = Unscored("some outcomes lack the figure")
 ONE_RUN: Final = Unscored("fewer than two runs have the figure")
 NEVER_VARIED: Final = Unscored("one of the two never varied")

@@ -3,8 +3,8 @@
 An observation has one *entry* in each place that it counts in. Entries are ordered by place, then by the log;
 their whole-number sums are added up once over all of them, so the totals of a place at a moment are the
 difference of two rows, found by binary search, and exact (`untaken.counterfactual.memory.sums`). Figures for
-scores are
-added up in the decimals that they are written in, where these are few: in NumPy's whole numbers then.
+scores are added up in the decimals that they are written in, where these are few: in NumPy's whole numbers
+then.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Grouped:
     def __init__(self, place: np.ndarray, group: np.ndarray, position: np.ndarray, size: int) -> None:
         """Columns of the entries, in any order; every position is below `size`."""
         self._groups, self._size = int(group.max(initial=-1)) + 1, size
-        key = (place * self._groups + group) * size + position
+        key = (place * self._groups + group) * size + position  # one number that sorts by all three
         self.order = np.argsort(key, kind="stable")
         self._key = key[self.order]
 
@@ -69,7 +69,7 @@ class Grouped:
         """How many of the entries marked each entry's group had in its place before."""
         some = counted[self.order].astype(np.int64)
         before = np.cumsum(some) - some
-        starts = np.flatnonzero(np.diff(self._key // self._size, prepend=-1))
+        starts = np.flatnonzero(np.diff(self._key // self._size, prepend=-1))  # where place or group changes
         found = np.empty(some.size, dtype=np.int64)
         found[self.order] = before - np.repeat(before[starts], np.diff(starts, append=some.size))
         return found
@@ -99,6 +99,7 @@ class Totals:
         self._columns, self._size = columns, len(log) + 1
         self._place, self._position = entries[order], at[order]
         self._begin = np.searchsorted(self._place, np.arange(len(self.places) + 1))
+        # One number for place and moment, so that one search finds both.
         self._key = self._place * self._size + self._position
 
     def positions(self, place: int) -> np.ndarray:
@@ -125,7 +126,9 @@ class Totals:
         there = rows.place != NOWHERE
         place = np.where(there, rows.place, 0)
         end = np.where(there, np.searchsorted(self._key, place * self._size + rows.cut), 0)
+        # An empty log has no place to look at.
         begin = np.where(there, self._begin[place] if self.places else 0, 0)
+        # The end alone tells the state of a place: entries of other places lie elsewhere.
         first, back = _distinct(np.where(end > begin, end, 0), self._position.size + 1)
         own, own_begin, own_end = self._own(rows, place, there)
         back[own] = first.size + np.arange(own.size)  # a state of its own for each
@@ -160,7 +163,7 @@ class Totals:
         """
         begin, end = self._by_unit.between(rows.place, self._columns.units[rows.without], rows.cut)
         m = self._outcomes_by_unit[end] - self._outcomes_by_unit[begin]
-        removed: np.ndarray = own * (2 * m - own)
+        removed: np.ndarray = own * (2 * m - own)  # m² − (m − own)²
         return removed
 
     @cached_property

@@ -166,7 +166,7 @@ def _skill(points: Sequence[_Point], reference: Callable[[_Point], float]) -> Sc
 def _bins(points: Sequence[_Point]) -> Iterable[ReliabilityBin]:
     filled: dict[int, list[_Point]] = defaultdict(list)
     for p in points:
-        filled[min(BINS - 1, int(p.forecast * BINS))].append(p)
+        filled[min(BINS - 1, int(p.forecast * BINS))].append(p)  # a forecast of 1 is in the last one
     for at in sorted(filled):
         inside = filled[at]
         observed = fmean(p.outcome for p in inside)

@@ -258,7 +258,7 @@ def _by_option(paths: Sequence[PlanPath]) -> PathsByOption:
     for path in paths:
         for decision in path.decisions:
             runs = by_option[situations(path, decision)[0]][decision.option]
-            if not runs or runs[-1] is not path:
+            if not runs or runs[-1] is not path:  # a run may be in one state more than once
                 runs.append(path)
     return by_option
 
@@ -349,7 +349,7 @@ def _placebo(
     if not weights:
         return NO_ALTERNATIVES
     groups = _exchangeable(paths)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)  # the same figure whenever it is worked out
     total = 0
     for _ in range(shuffles):
         shuffled = success.copy()
@@ -372,7 +372,7 @@ def _exchangeable(paths: Sequence[PlanPath]) -> list[np.ndarray]:
     """Runs whose outcomes may be shuffled: of one task and agent, or of one task that each ran once."""
     by_task: dict[str, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for position, path in enumerate(paths):
-        if not path.copy:
+        if not path.copy:  # no test counts a copy: its outcome is not dealt to others
             by_task[path.task_id][path.stratum].append(position)
     groups: list[list[int]] = []
     for agents in by_task.values():

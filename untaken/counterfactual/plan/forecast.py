@@ -63,17 +63,13 @@ class Forecaster:
                             seen.add((situation, option))
                             self._taken[situation, option].add(path.task_id, path.success)
 
-    def before(self, path: PlanPath, decision: PlanDecision) -> Score:
-        """The chance of success in the decision's state, whatever is done next."""
-        return self._forecast(path, decision, None)
-
-    def after(self, path: PlanPath, decision: PlanDecision, option: Option | None = None) -> Score:
-        """The chance of success once the run's own option, or another one, is taken in that state."""
-        return self._forecast(path, decision, option or decision.option)
+    def after(self, path: PlanPath, decision: PlanDecision) -> Score:
+        """The chance of success once the run's own option is taken in that state."""
+        return self._forecast(path, decision, decision.option)
 
     def change(self, path: PlanPath, decision: PlanDecision) -> Score:
         """What the run's own option did to its chance of success."""
-        before, after = self.before(path, decision), self.after(path, decision)
+        before, after = self._forecast(path, decision, None), self.after(path, decision)
         if isinstance(before, Unscored) or isinstance(after, Unscored):
             return NO_OTHER_TASK
         return after - before

@@ -207,6 +207,7 @@ def _pairs(
         strata = tuple(
             (stratum[0], tuple(runs[first]), tuple(runs[second]))
             for stratum, runs in by_stratum.items()
+            # An agent that took one of them alone in a task says nothing about the two.
             if first in runs and second in runs
         )
         if not strata:
@@ -245,7 +246,7 @@ def _blocks(
     differing = 0
     for task, rows in by_task.items():
         if len(rows) > 1:
-            rows.sort()
+            rows.sort()  # by agent: tasks that the same agents ran are one block
             by_agents[tuple(agent for agent, _, _ in rows)].append((task, rows))
             differing += len({took for _, _, took in rows}) > 1
     if differing < TASKS_MIN:
@@ -349,7 +350,7 @@ def _statement(
         sides, per_task = _between(contrast, success)
     first, second = contrast.first, contrast.second
     difference = tested.difference
-    if difference < 0:
+    if difference < 0:  # a statement names the option with more success first
         first, second, sides = second, first, sides[::-1]
         difference, low, high = -difference, -high, -low
     (k1, n1), (k0, n0) = sides
