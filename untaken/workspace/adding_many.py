@@ -190,7 +190,7 @@ class _Anchored:
             and isinstance(copy.content, bytes)
             and copy.bytes <= bundles.SHORT_BYTES
             and not (copy.compression or self.findings)
-            and copy.content.endswith(b"\n")
+            and copy.content.endswith(b"\n")  # else the next ledger would begin on its last line
             and all(one.accepted and not one.integrity.broken for one in self.met.values())
         )
 
@@ -278,6 +278,7 @@ def keep_traces(engine: Engine, folder: Path, traces: Sequence[KeptTrace]) -> li
                 links.setdefault(identity, []).extend(trace.results)
                 if identity in known:
                     back[identity] = removing.restore(connection, identity, folder)
+                    # What this conversion noticed, not an earlier one.
                     records.update_account(connection, file)
                 else:
                     fresh.setdefault(identity, file)

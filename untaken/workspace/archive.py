@@ -23,8 +23,8 @@ DUMPED: Final[tuple[Table, ...]] = tuple(t for t in metadata.sorted_tables if t 
 SINCE: Final = {"bundled": "0005"}
 """The revision from which on there is a table: backups of earlier ones are without it."""
 NUMBERED: Final = "position"
-"""Column that is not dumped: rows are in its order."""
 
+"""Column that is not dumped: rows are in its order, and databases give the numbers again."""
 ROOM_FILE: Final = re.compile(r"(?:ledgers|graphs|sources)/[0-9a-f]{64}[a-z.]{0,16}")
 """A file that a row of `files` names."""
 LOOSE_FILE: Final = re.compile(
@@ -50,8 +50,3 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     revision: str
     rows: dict[str, int]
     entries: list[ArchiveMember]
-
-
-def is_file_of_a_workspace(path: str) -> bool:
-    """Whether a path is one that a workspace keeps: nothing else is written to disk."""
-    return ROOM_FILE.fullmatch(path) is not None or LOOSE_FILE.fullmatch(path) is not None

@@ -19,29 +19,15 @@ BATCH_BYTES: Final = MIB
 Item = TypeVar("Item")
 
 
-def batches(
-    items: Iterable[Item],
-    size: Callable[[Item], int],
-    *,
-    most: int | None = None,
-    most_bytes: int | None = None,
-) -> Iterator[list[Item]]:
-    """The items in order, in parts; what is larger than a part may be is alone.
-
-    Args:
-        items: files.
-        size: of each, in bytes.
-        most: items of a part; default `BATCH_FILES`.
-        most_bytes: of a part; default `BATCH_BYTES`.
-    """
-    most, most_bytes = most or BATCH_FILES, most_bytes or BATCH_BYTES
+def batches(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """The items in order, in parts; what is larger (`size`, in bytes) than a part may be is alone."""
     part: list[Item] = []
-    room = most_bytes
+    room = BATCH_BYTES
     for item in items:
         needed = size(item)
-        if part and (needed > room or len(part) == most):
+        if part and (needed > room or len(part) == BATCH_FILES):
             yield part
-            part, room = [], most_bytes
+            part, room = [], BATCH_BYTES
         part.append(item)
         room -= needed
     if part:
@@ -71,7 +57,7 @@ def take_found(
     kept = done = 0
     try:
         for part in batches(found, lambda item: item[1].stat().st_size):
-            with together() if len(part) > 1 else nullcontext():
+            with together() if len(part) > 1 else nullcontext():  # one alone has a transaction of its own
                 for folder, path in part:
                     name = path.relative_to(folder).as_posix()
                     take(name, path)

@@ -34,6 +34,7 @@ _CHUNK: Final = MIB
 _STAGED: Final = ".adding-"
 GZIP: Final = b"\x1f\x8b"
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
+# Possessive and atomic: hostile text of many blanks cannot make it look back.
 _MERMAID: Final = re.compile(
     r"\s*+(?:(?>---.*?---)\s*+)?(?:%%[^\n]*+\n\s*+)*+(?:flowchart|graph)\s", re.DOTALL
 )
@@ -70,6 +71,7 @@ def peek(data: bytes | Path) -> bytes:
             head = stream.read(PEEK_BYTES)
     try:
         if head.startswith(GZIP):
+            # Bounded: few bytes may hold gigabytes.
             return zlib.decompressobj(wbits=31).decompress(head, PEEK_BYTES)
         if head.startswith(ZSTD):
             with zstandard.ZstdDecompressor().stream_reader(head) as reader:
@@ -139,6 +141,7 @@ class Staged:
         waiting = UNSYNCED.get()
         if waiting is not None:
             waiting.expect(target)
+        # Of many together, nothing refers to a new one before the transaction ends: no rename is needed.
         if waiting is None or isinstance(self.content, Path) or not _created(target, self.content):
             with _noted_if_new(target):
                 self._put(target)
@@ -206,7 +209,7 @@ def _noted_if_new(target: Path) -> Iterator[None]:
 def clear_staged(folder: Path, before: datetime) -> None:
     """Removes copies that a killed process left behind, last written before a moment."""
     for path in folder.glob(f"{_STAGED}*"):
-        if path.is_file() and path.stat().st_mtime < before.timestamp():
+        if path.is_file() and path.stat().st_mtime < before.timestamp():  # a younger one may be at work
             path.unlink(missing_ok=True)
 
 

@@ -33,12 +33,15 @@ EXAMPLE: Final = "postgresql+psycopg://USER:PASSWORD@HOST:5432/DATABASE"
 
 _LOCK: Final = 0x756E74616B656E
 """Number of the advisory lock that a writer holds ("untaken")."""
+# In our words, not the drivers': those of SQLite begin deferred, and a deferred read-then-write fails under
+# contention however long the busy timeout is.
 _BEGIN: Final = {
     ("sqlite", "write"): "BEGIN IMMEDIATE",
     ("sqlite", "read"): "BEGIN",
     ("postgresql", "write"): (
         f"BEGIN; SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SELECT pg_advisory_xact_lock({_LOCK})"
     ),
+    # A reading of several statements sees one state, as any transaction of SQLite does.
     ("postgresql", "read"): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
 
@@ -74,9 +77,7 @@ def open_engine(
     `busy_seconds`: how long to wait for another program that holds the SQLite file; `read_only`: neither it
     nor its folder can be written.
 
-    SQLite: WAL, synchronous FULL, a busy timeout, no connection kept between uses. The drivers' own
-    transaction handling is switched off, because SQLite's begins deferred: a deferred read-then-write fails
-    under contention however long the busy timeout is.
+    SQLite: WAL, synchronous FULL, a busy timeout, no connection kept between uses.
 
     Raises:
         UntakenError: ``store-url-invalid``, ``store-driver-missing``.
@@ -116,8 +117,8 @@ def _sqlite(path: Path, busy_seconds: float) -> Engine:
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: object) -> None:
         try:
-            connection.execute("PRAGMA journal_mode=WAL").close()
-            connection.execute("PRAGMA synchronous=FULL").close()
+            connection.execute("PRAGMA journal_mode=WAL").close()  # one can write while others read
+            connection.execute("PRAGMA synchronous=FULL").close()  # what is committed survives a power cut
         except sqlite3.DatabaseError:
             connection.close()  # nobody else will: it never reached the pool
             raise
@@ -129,8 +130,8 @@ def _postgresql(url: URL) -> Engine:
     try:
         return create_engine(
             url,
-            isolation_level="AUTOCOMMIT",
-            pool_pre_ping=True,
+            isolation_level="AUTOCOMMIT",  # transactions begin and end with the statements above
+            pool_pre_ping=True,  # a server that was restarted left dead connections
             pool_size=2,
             max_overflow=20,
             connect_args={} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS},
@@ -247,7 +248,7 @@ def _transaction(engine: Engine) -> Connection | None:
 
 @contextmanager
 def _savepoint(connection: Connection) -> Iterator[None]:
-    connection.exec_driver_sql("SAVEPOINT part")
+    connection.exec_driver_sql("SAVEPOINT part")  # nested ones share a name: the innermost is meant
     try:
         yield
     except BaseException:

@@ -110,7 +110,7 @@ def tidy_tables(folder: Path, ledgers: set[str]) -> set[str]:
     answers = 0
     for _, file in sorted(newest_first):
         ledger = file.name.partition("-")[0]
-        if ledger == FACTS:
+        if ledger == FACTS:  # `untaken.facts` deletes its own
             continue
         seen[ledger] = seen.get(ledger, 0) + 1
         answers += ledger.startswith(_ANSWER)
@@ -126,6 +126,7 @@ def _file(folder: Path, ledger: str, key: str) -> Path:
 
 
 def _signature(secret: bytes, name: str, packed: bytes) -> bytes:
+    # The name, too: no table takes the place of another.
     return blake2b(name.encode() + packed, key=secret, digest_size=_SIGNED).digest()
 
 

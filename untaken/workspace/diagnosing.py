@@ -18,18 +18,17 @@ from untaken.workspace import records
 from untaken.workspace.content import digest_of
 from untaken.workspace.database import reading
 from untaken.workspace.removing import KEPT_DAYS
-from untaken.workspace.schema import DATABASE, revision
+from untaken.workspace.schema import DATABASE, ROOMS, revision
 from untaken.workspace.stored_file import StoredFile
 from untaken.workspace.tables import appends, bundled, files, graph_versions, heads
 
 Progress = Callable[[int, int, str], None]
 State = Literal["ok", "note", "fault"]
-ROOMS: Final = ("ledgers", "graphs", "sources")
 NAMED: Final = 20
 """Files named in one check; the rest are counted."""
 LOG_BYTES: Final = 256 * MIB
 LOW_BYTES: Final = 100 * MIB
-_AT_WORK: Final = timedelta(minutes=10)
+_AT_WORK: Final = timedelta(minutes=10)  # an append takes a moment; this long, and it was interrupted
 _RESTORE: Final = "Restore the last backup; keep this folder until that is done."
 
 
@@ -79,7 +78,7 @@ def diagnose(engine: Engine, folder: Path, progress: Progress | None = None) -> 
         checks.append(_orphans(folder, stored))
         checks.append(_removed(removed))
     except UntakenError as error:
-        checks.append(_unasked("rows of files", error))
+        checks.append(unanswered("rows of files", error))
     if engine.dialect.name == "sqlite":
         checks.append(_log(folder / f"{DATABASE}-wal"))
     return Diagnosis(checks=(*checks, free_space(folder)))
@@ -90,10 +89,10 @@ def _asked(engine: Engine, name: str, check: Callable[[Connection], HealthCheck]
         with reading(engine) as connection:
             return check(connection)
     except UntakenError as error:
-        return _unasked(name, error)
+        return unanswered(name, error)
 
 
-def _unasked(name: str, error: UntakenError) -> HealthCheck:
+def unanswered(name: str, error: UntakenError) -> HealthCheck:
     """A check that the database does not answer."""
     hint = _RESTORE if error.code == "workspace-damaged" else error.hint
     return HealthCheck(name=name, state="fault", message=error.message, hint=hint)
@@ -188,6 +187,8 @@ def _broken(engine: Engine, folder: Path, file: StoredFile, *, same: bool) -> st
             verdicts = verify_ledger(now.front, heads=now.heads, name=file.name)
     except UntakenError as error:
         return error.message
+    # As it was added, only runs whose head this file gave; appended to, all but those that another took over,
+    # and "", the faults in lines of no run.
     checked = accepted if same else {"", *now.heads} - now.superseded
     broken = [f"{i.run_id}: {i.verdict}" for i in verdicts if i.broken and i.run_id in checked]
     return ", ".join(broken[:3]) or None

@@ -13,7 +13,15 @@ from untaken.ledger.source import open_view
 from untaken.workspace.archive import LOOSE_FILE
 from untaken.workspace.content import GRAPHS, LEDGERS, digest_of
 from untaken.workspace.database import open_engine, writing
-from untaken.workspace.diagnosing import Diagnosis, HealthCheck, Progress, diagnose, free_space, some
+from untaken.workspace.diagnosing import (
+    Diagnosis,
+    HealthCheck,
+    Progress,
+    diagnose,
+    free_space,
+    some,
+    unanswered,
+)
 from untaken.workspace.faults import damaged, integrity
 from untaken.workspace.schema import DATABASE
 from untaken.workspace.workspace import Workspace
@@ -63,9 +71,9 @@ def examine(folder: Path, url: str | None = None, progress: Progress | None = No
             checks = diagnose(engine, folder, progress).checks
         finally:
             engine.dispose()
+    # It could not be opened, although its pages are sound.
     if all(check.state != "fault" for check in checks if check.name == "database"):
-        broken = HealthCheck(name="database", state="fault", message=fault.message, hint=_hint(fault))
-        checks = (broken, *(check for check in checks if check.name != "database"))
+        checks = (unanswered("database", fault), *(check for check in checks if check.name != "database"))
     kept = list(kept_files(folder))
     rest = [_whole(kept), free_space(folder)]
     known = {check.name for check in checks}
@@ -104,7 +112,7 @@ def _opened(folder: Path, url: str | None) -> UntakenError | None:
     except UntakenError as error:
         return error
     try:
-        with writing(engine):
+        with writing(engine):  # is it locked? `Workspace` would wait much longer
             pass
         if engine.dialect.name == "sqlite" and (damage := integrity(engine)) != "ok":
             return damaged(engine.url, damage)
@@ -115,12 +123,6 @@ def _opened(folder: Path, url: str | None) -> UntakenError | None:
     finally:
         engine.dispose()
     return None
-
-
-def _hint(fault: UntakenError) -> str:
-    if fault.code == "workspace-damaged":
-        return "Restore the last backup; keep this folder until that is done."
-    return fault.hint
 
 
 def _whole(kept: list[KeptFile]) -> HealthCheck:

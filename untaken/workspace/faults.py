@@ -70,6 +70,7 @@ def in_words(engine: Engine) -> Iterator[None]:
         raise as_untaken(error, engine) from error
     except PendingRollbackError as error:  # it was lost before, which somebody has taken as said
         raise unreachable(engine.url, "the connection was lost") from error
+    # A damaged page gives values that cannot be, which fail anywhere: SQLite's check tells it from our bugs.
     except (*_ODD_ROW, SQLAlchemyError) as error:
         if engine.dialect.name == "sqlite" and (damage := integrity(engine)) != "ok":
             raise damaged(engine.url, damage) from error
@@ -148,6 +149,7 @@ def unreachable(url: URL, reason: str) -> UntakenError:
 
 def _sqlite(error: BaseException, url: URL) -> UntakenError:
     """The error for SQLite's result code. Without a code: undecodable text, or no database at all."""
+    # An extended result code has the primary one in its low byte.
     result, reason = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF, _reason(error)
     if result in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return _locked(url)
@@ -169,9 +171,9 @@ def _postgresql(error: BaseException, url: URL) -> UntakenError:
     state, message = str(getattr(error, "sqlstate", None) or ""), _reason(error)
     if state in ("55P03", "40001", "40P01", "57014"):  # lock timeout, serialisation, deadlock, cancelled
         return _locked(url)
-    if state.startswith("53"):
+    if state.startswith("53"):  # insufficient resources
         return _full(url)
-    if not state or state.startswith(("08", "57")):
+    if not state or state.startswith(("08", "57")):  # connection lost; the server is shutting down
         return unreachable(url, message)
     return UntakenError(
         "workspace-database",

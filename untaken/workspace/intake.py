@@ -136,6 +136,7 @@ def take_in(
 
         def report(name: str) -> None:
             if progress:
+                # Archives have rows before the files are sorted.
                 progress(min(len(rows), len(arrived)), len(arrived), name)
 
         context = ImportContext(workspace=workspace, agent=agent, scratch=Path(scratch), report=report)
@@ -160,7 +161,7 @@ def _arriving(
     for name, data in files:
         context.report(name)
         sample = sample_of(name, data)
-        if sample.shape != "zip" or recognise(sample) is not None:
+        if sample.shape != "zip" or recognise(sample) is not None:  # some traces are zip files themselves
             yield IntakeFile(position=position, name=name, data=data)
             position += 1
             continue
@@ -218,7 +219,7 @@ def _unpacked(
                         target = archive.read(member)
                         room -= len(target)
                     else:
-                        target = folder / f"{len(members)}"
+                        target = folder / f"{len(members)}"  # by number: a member's name is untrusted
                         with target.open("wb") as stream:
                             stream.writelines(archive.pieces(member))
                 except UntakenError as error:
@@ -328,6 +329,7 @@ def _converted(context: ImportContext, format: str, batch: Sequence[IntakeFile])
         sources.append(source)
         staged[source.name] = one
     earlier: dict[str, str] = {}
+    # What speaks of one run may come in several uploads: earlier traces are converted again, with the new.
     if importers()[format].joins:
         for kept in context.workspace.sources(format):
             if kept.origin == context.agent and kept.path:
@@ -475,6 +477,7 @@ def _source(root: str, one: IntakeFile, format: str) -> Source:
     parts = [part for part in map(_safe, place.parts) if part]
     *folders, last = parts[-_DEPTH:] or ["trace"]
     endings = importers()[format].info.extensions
+    # Recognised by content, but importers choose by ending.
     if not last.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
         last += endings[0]
     folders = [root, "benchmark", *folders]

@@ -134,25 +134,21 @@ def take_in_apart(
     new: set[str] = set()
     ends = monotonic() + limits.INTAKE_SECONDS
     while left:
-        outcome = _attempt(_job(workspace, left, agent), new, progress, each, ends)
+        places = tuple((name, str(path)) for name, path in left)
+        job = IntakeJob(folder=str(workspace.path), files=places, agent=agent)
+        outcome = _attempt(job, new, progress, each, ends)
         if not isinstance(outcome, Stopped):
+            # An earlier attempt may have added it.
             rows = [replace(row, new=True) if row.name in new else row for row in outcome]
             return rows + left_out
         late = monotonic() >= ends
+        # A member is named after its archive. Something is left out in any case: attempts come to an end.
         at = [one for one in left if f"{outcome.name}/".startswith(f"{one[0]}/")] or left[:1]
-        left_out += [_left_out(name, outcome.finding) for name, _ in (left if late else at)]
+        for name, _ in left if late else at:
+            finding = replace(outcome.finding, where=Where(file=name))
+            left_out.append(UploadResult(name=name, kind=None, findings=(finding,)))
         left = [] if late else [one for one in left if one not in at]
     return left_out
-
-
-def _job(workspace: Workspace, files: Sequence[tuple[str, Path]], agent: str | None) -> IntakeJob:
-    return IntakeJob(
-        folder=str(workspace.path), files=tuple((name, str(path)) for name, path in files), agent=agent
-    )
-
-
-def _left_out(name: str, finding: Finding) -> UploadResult:
-    return UploadResult(name=name, kind=None, findings=(replace(finding, where=Where(file=name)),))
 
 
 def _attempt(
@@ -170,7 +166,7 @@ def _attempt(
         while True:
             before, at = at, IntakeProgress.read(shared)
             now = monotonic()
-            worked = now - _kept_waiting(process.pid)
+            worked = now - _kept_waiting(process.pid)  # waiting for a processor is no fault of the file
             if at.turn != before.turn:
                 quiet_from = worked
             quiet = quiet_from is not None and worked - quiet_from >= limits.INTAKE_FILE_SECONDS
@@ -257,7 +253,7 @@ def _running(
             with _shared(at) as shared:
                 yield process, messages, shared
         finally:
-            _end(process)
+            _end(process)  # before the listener, which waits for its last word
             listening.join()
             process.stdout.close()
             with suppress(BrokenPipeError):
@@ -302,14 +298,14 @@ def environment() -> dict[str, str]:
     """The environment of a process that imports this program."""
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return os.environ | {"PYTHONPATH": path}
+    return os.environ | {"PYTHONPATH": path}  # `-c` has no path of its own: this program may not be installed
 
 
 def output_to_app() -> IO[bytes]:
     """In a process that works for the app: where its messages go. It leaves the processor to pages."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no message
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that temporary folders are removed
     if hasattr(os, "nice"):
         os.nice(10)
     return output
@@ -366,5 +362,6 @@ def _work(job: IntakeJob, workspace: Workspace, shared: mmap.mmap, send: Callabl
     files = [(name, Path(path)) for name, path in job.files]
     with telling(lambda: IntakeProgress.step(next(turns), shared)):
         rows = take_in(workspace, files, agent=job.agent, progress=progress, each=each)
+    # Sent as they came; their order is known at the end.
     places = {id(row): place for place, row in enumerate(sent)}
     return Ended([places[id(row)] for row in rows])

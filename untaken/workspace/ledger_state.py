@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 
 from untaken.workspace import records, tables
+from untaken.workspace.content import digest_of
 from untaken.workspace.database import reading
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class LedgerState:
 
     def _state(self, rows: str | None, ledgers: Iterable[tuple[str, str]]) -> str | None:
         found = list(ledgers)
+        # Nothing changed while files were hashed.
         if rows is None or not all(digest for _, digest in found) or rows != self.rows():
             return None
         return sha256(repr((rows, found)).encode()).hexdigest()
@@ -61,9 +63,6 @@ class LedgerState:
 def _hashed(path: Path | None) -> str:
     """SHA-256 of a file; empty where it is gone."""
     try:
-        if path is None:
-            return ""
-        with path.open("rb") as stream:
-            return file_digest(stream, "sha256").hexdigest()
+        return digest_of(path) if path else ""
     except FileNotFoundError:
         return ""

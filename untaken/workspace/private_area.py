@@ -175,7 +175,12 @@ def _write_again(source: Workspace, target: Workspace) -> list[UploadResult]:
             left.append(_not_shared(run, "the shared workspace has no run like it"))
         elif written := [event for event in run.events if event.seq in run.appended_here]:
             try:
-                drafts = [Draft(type(event), _own_fields(event)) for event in written]
+                drafts = [  # the envelope is given anew, by the chain there
+                    Draft(
+                        type(one), {f: getattr(one, f) for f in one.__struct_fields__ if f not in _ENVELOPE}
+                    )
+                    for one in written
+                ]
                 target.append_events(there[run.digest], drafts)
             except UntakenError as error:
                 left.append(_not_shared(run, f"verdicts and notes could not be written: {error.message}"))
@@ -191,10 +196,6 @@ def _not_shared(run: Run, why: str) -> UploadResult:
         severity="error",
     )
     return UploadResult(name=run.run_id, kind="ledger", findings=(finding,))
-
-
-def _own_fields(event: Event) -> dict[str, object]:
-    return {name: getattr(event, name) for name in event.__struct_fields__ if name not in _ENVELOPE}
 
 
 def _for_owner(path: Path) -> BinaryIO:

@@ -94,7 +94,7 @@ class _Hashed:
     def digest(self) -> str:
         """SHA-256 of the whole stream; what is left of it is read."""
         while self.read(MIB):
-            pass
+            pass  # the digest is of every byte, also of lines that nobody decoded
         return self._hasher.hexdigest()
 
 

@@ -27,19 +27,18 @@ from untaken.limits import MIB
 from untaken.workspace.archive import (
     DUMPED,
     FILES,
+    LOOSE_FILE,
     MANIFEST,
     ROOM_FILE,
     SINCE,
     TABLES,
     ArchiveMember,
     Manifest,
-    is_file_of_a_workspace,
 )
 from untaken.workspace.database import open_engine, reading, writing
 from untaken.workspace.records import batched
-from untaken.workspace.schema import DATABASE, REVISION, newer, prepare, revision
+from untaken.workspace.schema import DATABASE, REVISION, ROOMS, newer, prepare, revision
 
-ROOMS: Final = ("ledgers", "graphs", "sources")
 _LISTS: Final[Mapping[str, Any]] = {
     "findings": tuple[Finding, ...],
     "loss": tuple[str, ...],
@@ -84,7 +83,7 @@ def restore_workspace(archive: Path, folder: Path, url: str | None = None) -> Re
     """
     refuse_used(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(mkdtemp(prefix=".restoring-", dir=folder.parent))
+    staging = Path(mkdtemp(prefix=".restoring-", dir=folder.parent))  # beside it: the last step is a rename
     try:
         manifest = _unpack(archive, staging)
         engine = open_engine(staging / DATABASE, url)
@@ -93,7 +92,7 @@ def restore_workspace(archive: Path, folder: Path, url: str | None = None) -> Re
             prepare(engine, staging)
             _fill(engine, archive, staging, manifest)
         finally:
-            engine.dispose()
+            engine.dispose()  # before the rename: the database is open by its name
         shutil.rmtree(staging / TABLES)
         if folder.exists():
             folder.rmdir()
@@ -140,7 +139,7 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
 
 def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     listed = zipped.infolist()
-    if any(info.header_offset < 0 for info in listed):
+    if any(info.header_offset < 0 for info in listed):  # `zipfile` takes missing bytes for a prefix
         raise _damaged(archive, "some of its bytes are missing")
     if len(listed) > limits.BACKUP_MEMBERS:
         raise _damaged(archive, f"it lists {len(listed)} members")
@@ -152,14 +151,16 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     if manifest.revision > REVISION:
         raise newer(manifest.revision, Where(file=str(archive)))
     names = [entry.path for entry in manifest.entries]
+    # Sorted lists: a name that comes twice shows.
     if sorted([*names, MANIFEST]) != sorted(info.filename for info in listed):
         raise _damaged(archive, "its members do not match its manifest")
     dumped = {table.name for table in DUMPED if SINCE.get(table.name, "") <= manifest.revision}
     tables = {f"{TABLES}{name}.jsonl" for name in dumped}
     if not tables <= set(names) or manifest.rows.keys() != dumped:
         raise _damaged(archive, "a table is missing")
-    for name in set(names) - tables:
-        if not (name.startswith(FILES) and is_file_of_a_workspace(name.removeprefix(FILES))):
+    for name in set(names) - tables:  # the names become paths
+        path = name.removeprefix(FILES)
+        if not (path != name and (ROOM_FILE.fullmatch(path) or LOOSE_FILE.fullmatch(path))):
             raise _damaged(archive, f"unexpected file {name[:200]!r}")
     return manifest
 
@@ -167,7 +168,7 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
 def _extract(archive: Path, zipped: zipfile.ZipFile, entry: ArchiveMember, target: Path) -> None:
     hasher, left = hashlib.sha256(), entry.bytes
     with zipped.open(entry.path) as source, target.open("xb") as out:
-        while left >= 0 and (piece := source.read(MIB)):
+        while left >= 0 and (piece := source.read(MIB)):  # no longer than the manifest says
             hasher.update(piece)
             left -= len(piece)
             out.write(piece)
@@ -196,7 +197,7 @@ def _fill(engine: Engine, archive: Path, staging: Path, manifest: Manifest) -> N
                     raise ValueError(f"{rows} rows of {table.name}")
         except (ValueError, OverflowError, DataError, IntegrityError) as error:
             raise _damaged(archive, f"its tables do not fit: {str(error)[:200]}") from None
-        except StatementError as error:
+        except StatementError as error:  # what a column's type refuses
             if isinstance(error.orig, (ValueError, OverflowError)):
                 raise _damaged(archive, f"its tables do not fit: {str(error.orig)[:200]}") from None
             raise

@@ -80,7 +80,8 @@ def _change(
 
 def _write(connection: Connection, known: Review, changed: dict[str, Any], author: str, moment: str) -> None:
     values = {
-        **{field: _stored(value) for field, value in changed.items()},
+        **changed,
+        **({"tags": msgspec.json.encode(changed["tags"]).decode()} if "tags" in changed else {}),
         "revision": known.revision + 1,
         "updated_at": moment,
         "updated_by": author,
@@ -100,10 +101,6 @@ def _logged(row: Row[Any]) -> ReviewChange:
 @row_reader
 def _review(row: Row[Any]) -> Review:
     return of_row(Review, row, tags=msgspec.json.decode(row.tags, type=tuple[str, ...]))
-
-
-def _stored(value: str | Sequence[str]) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _words(value: str | Sequence[str]) -> str:

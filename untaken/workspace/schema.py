@@ -20,6 +20,7 @@ FIRST: Final = "0001"
 """What a database without a stamp holds: it was made before there were migrations."""
 DATABASE: Final = "untaken.sqlite3"
 IDENTITY: Final = ".workspace-id"
+ROOMS: Final = ("ledgers", "graphs", "sources")
 
 _stamps = MetaData()
 _stamp = Table("alembic_version", _stamps, Column("version_num", String(32), primary_key=True))
@@ -28,8 +29,8 @@ _stamp = Table("alembic_version", _stamps, Column("version_num", String(32), pri
 def make_rooms(folder: Path) -> None:
     """Makes the folders of a workspace; what is in them may be confidential."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    for each in (folder, folder / "ledgers", folder / "graphs", folder / "sources"):
-        each.mkdir(mode=0o700, exist_ok=True)
+    for room in ("", *ROOMS):
+        (folder / room).mkdir(mode=0o700, exist_ok=True)
 
 
 def is_workspace(folder: Path) -> bool:
@@ -85,6 +86,7 @@ def migrate(connection: Connection, known: str | None) -> None:
     if known and not inspect(connection).has_table(_stamp.name):
         _stamps.create_all(connection)
         connection.execute(insert(_stamp).values(version_num=known))
+    # No alembic.ini and no env.py: the steps are taken in the transaction that is open.
     to_newest = EnvironmentContext(
         Config(), steps, fn=lambda at, _: steps._upgrade_revs("head", at), destination_rev="head"
     )
