@@ -138,6 +138,7 @@ class _Looked:
         places = range(len(events) - 1, -1, -1)
         own = next((at for at in places if not isinstance(events[at], ABOUT_RUN)), None)
         if own is not None:
+            # Its last own line's hash, which the next line names.
             self.digest = events[own + 1].prev if own + 1 < len(events) else chain.last
         self._finished = chain.finished
         if self._finished:

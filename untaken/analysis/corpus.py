@@ -218,6 +218,7 @@ def score_runs(
 def _scores(
     everyone: Sequence[Run], scoring: Scoring, *, known: Corpus | None, progress: Progress | None
 ) -> Mapping[str, RunScore | Unscored]:
+    # Opened from kept tables: each is scored again when somebody asks for it.
     if everyone and all(is_known(run, scoring) for run in everyone):
         runs = {run.digest: run for run in everyone}
         return EachOnce(runs, lambda digest: _score(runs[digest], scoring))
@@ -390,6 +391,7 @@ def evaluate_corpus(
         _findings=Once(findings),
         _resamples=resamples,
         _pooled=pooled,
+        # What history says of choices follows from these alone: a verdict or a rule changes none of it.
         _choices=known._choices
         if known
         and known.evaluations is evaluations
@@ -469,12 +471,12 @@ def other_rule(
     runs: Iterable[Run], graphs: Graphs, ranking: RankReport, *, verdicts: Sequence[str] = ()
 ) -> RuleEffect:
     """What a ranking owes to its rule for missing verdicts: what the other one changes."""
-    if not any(score.unscored for score in ranking.runs):
+    if not any(score.unscored for score in ranking.runs):  # then both rules give the same ranking
         return RuleEffect(changes=(), flips=())
     everyone = list(runs)
     rule: MissingRule = "fail" if ranking.missing == "drop" else "drop"
     scores, _ = score_runs(everyone, graphs, missing=rule, verdicts=verdicts)
-    other = _pooled(everyone, scores, rule, 0).ranking
+    other = _pooled(everyone, scores, rule, 0).ranking  # values and ranks are compared, no interval
     return rule_effect(other, ranking) if rule == "fail" else rule_effect(ranking, other)
 
 

@@ -26,6 +26,7 @@ Basis = Literal["point", "interval"]
 GateVerdict = Literal["met", "not_met", "unscored"]
 
 _WORDS: Final[Mapping[Op, str]] = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
+# Blanks, too: the error can then name the metric that is meant.
 _NAME: Final = r"([A-Za-z][A-Za-z_]*(?: +[A-Za-z_]+)*)"
 _WRITTEN: Final = re.compile(rf"\s*{_NAME}\s*(>=|<=|>|<)\s*([0-9]{{1,9}}(?:\.[0-9]{{1,15}})?)\s*")
 DECIMALS: Final = 12
@@ -273,7 +274,7 @@ def _margin(compared: Score, requirement: Requirement) -> Score:
     if isinstance(compared, Unscored):
         return compared
     above = round(compared - requirement.bound, DECIMALS)
-    return above if requirement.op in (">=", ">") else 0.0 - above
+    return above if requirement.op in (">=", ">") else 0.0 - above  # never -0.0
 
 
 def _verdict(margin: Score, requirement: Requirement) -> GateVerdict:

@@ -17,9 +17,7 @@ POLICY: Final = "policy.memory.jsonl"
 """The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""
 
 
-def memories_of(
-    runs: Iterable[Run], *, applied: Iterable[Observed] = (), identity: Sequence[str] = ()
-) -> Memories:
+def memories_of(runs: Iterable[Run], *, identity: Sequence[str] = ()) -> Memories:
     """One policy memory for each set of agents with something in common (§3), by digest of each run.
 
     They are made when one is first asked for.
@@ -30,13 +28,9 @@ def memories_of(
 
     Args:
         runs: of one or many ledgers; a chain that is repeated counts once.
-        applied: weak observations that were folded in before. Each belongs to the set with the run that made
-            its choice; one whose run is gone stays in all of them.
         identity: names of metadata that can change an agent: only runs that share it are compared.
     """
-    by_digest, folded = {run.digest: run for run in runs}, tuple(applied)
-    made = Once(lambda: _made(by_digest, folded, (), identity))
-    return EachOnce(by_digest, lambda digest: made()[digest])
+    return _made({run.digest: run for run in runs}, (), (), identity)
 
 
 def _made(
@@ -44,14 +38,18 @@ def _made(
     applied: Sequence[Observed],
     unread: tuple[Finding, ...],
     identity: Sequence[str],
-) -> dict[str, PolicyMemory]:
-    parts = _in_common(runs)
-    memories: dict[str, PolicyMemory] = {}
-    for part, weak in zip(parts, _shared_out(parts, applied), strict=True):
-        memory = PolicyMemory.build(part, applied=weak, identity=identity)
-        memory.findings += unread
-        memories |= dict.fromkeys((run.digest for run in part), memory)
-    return memories
+) -> Memories:
+    def made() -> dict[str, PolicyMemory]:
+        parts = _in_common(runs)
+        memories: dict[str, PolicyMemory] = {}
+        for part, weak in zip(parts, _shared_out(parts, applied), strict=True):
+            memory = PolicyMemory.build(part, applied=weak, identity=identity)
+            memory.findings += unread
+            memories |= dict.fromkeys((run.digest for run in part), memory)
+        return memories
+
+    together = Once(made)  # one run's memory is not had without the sets of all
+    return EachOnce(runs, lambda digest: together()[digest])
 
 
 def remembered(runs: Iterable[Run], folder: Path) -> Memories:
@@ -63,9 +61,8 @@ def remembered(runs: Iterable[Run], folder: Path) -> Memories:
             name what belongs to the identity of runs.
     """
     applied, unread = applied_signals(folder / POLICY)
-    by_digest, identity = {run.digest: run for run in runs}, read_settings(folder).identity
-    made = Once(lambda: _made(by_digest, applied, unread, identity))
-    return EachOnce(by_digest, lambda digest: made()[digest])
+    identity = read_settings(folder).identity
+    return _made({run.digest: run for run in runs}, applied, unread, identity)
 
 
 def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
@@ -85,7 +82,10 @@ def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
 
 
 def _shared_out(parts: Sequence[Sequence[Run]], applied: Sequence[Observed]) -> list[list[Observed]]:
-    """The weak observations that each part gets: those of its own runs' choices, and those no part knows."""
+    """The weak observations that each part gets: those of its own runs' choices, and those no part knows.
+
+    A run that made a choice may be gone: what was learnt from it stays in all parts.
+    """
     from_runs = {observed.run_id for observed in applied}
     made = [
         {

@@ -28,8 +28,6 @@ Progress = Callable[[int, int, str], None]
 SECONDS: Final = 5.0
 """Seconds after which a preview stops, and says how many runs it did not look at."""
 
-_RULES: Final[MissingRule] = "fail"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusChange:
@@ -100,7 +98,7 @@ def preview(
     edited: PlanGraph,
     *,
     known: Mapping[str, RunScore | Unscored] | None = None,
-    missing: MissingRule = _RULES,
+    missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
     seconds: float | None = SECONDS,
     progress: Progress | None = None,
@@ -127,16 +125,20 @@ def preview(
         if not run.integrity.broken
     ]
     concerned = [pair for pair in pairs if pair[1] is not None or pair[2] is not None]
-    scoring = _Scoring(known or {}, missing, tuple(verdicts))
     until = None if seconds is None else time.monotonic() + seconds
     seen: list[_Compared] = []
     same = now is not None and counts_the_same(now, edited)
+
+    def scored(run: Run, graph: PlanGraph | None) -> RunScore | None:
+        return score_run(run, graph, missing=missing, verdicts=tuple(verdicts)) if graph else None
+
     for run, old, new in concerned:
         if until is not None and time.monotonic() > until:
             break
-        before = scoring.before(run, old)
-        after = before if same and old and new else scoring.after(run, new)
-        seen.append(_Compared(run=run, before=before, after=after))
+        held = known.get(run.digest) if known and old else None
+        before = held if isinstance(held, RunScore) else scored(run, old)
+        after = before if same and old and new else scored(run, new)
+        seen.append((run, before, after))
         if progress and (len(seen) % 50 == 0 or len(seen) == len(concerned)):
             progress(len(seen), len(concerned), "scoring runs again")
     tools = frozenset[str]().union(*(run.tools for run, _, _ in pairs))
@@ -175,66 +177,44 @@ def _serves(graphs: GraphSet, run: Run, graph: PlanGraph | None) -> PlanGraph | 
     return graph if isinstance(found, PlanGraph) and found.id == graph.id else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Compared:
-    run: Run
-    before: RunScore | None
-    after: RunScore | None
-
-
-class _Scoring:
-    def __init__(
-        self, known: Mapping[str, RunScore | Unscored], missing: MissingRule, verdicts: tuple[str, ...]
-    ) -> None:
-        self.known = known
-        self.missing = missing
-        self.verdicts = verdicts
-
-    def before(self, run: Run, graph: PlanGraph | None) -> RunScore | None:
-        known = self.known.get(run.digest)
-        return known if graph and isinstance(known, RunScore) else self.after(run, graph)
-
-    def after(self, run: Run, graph: PlanGraph | None) -> RunScore | None:
-        return score_run(run, graph, missing=self.missing, verdicts=self.verdicts) if graph else None
+_Compared = tuple[Run, RunScore | None, RunScore | None]
+"""A run with its score under the graph in force, and under the edited one."""
 
 
 def _summary(
     seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: MissingRule, tools: frozenset[str]
 ) -> Preview:
-    olds = [one.before for one in seen if one.before]
-    news = [one.after for one in seen if one.after]
+    olds = [before for _, before, _ in seen if before]
+    news = [after for *_, after in seen if after]
     then, now = ({one.agent: one for one in score_agents(scores)} for scores in (olds, news))
     return Preview(
         runs=len(seen),
         left=left,
-        changes=tuple(change for one in seen for change in _changes(one)),
-        moved=tuple(one.run.digest for one in seen if _counts(one.before) != _counts(one.after)),
-        joining=tuple(one.run.digest for one in seen if one.before is None),
-        leaving=tuple(one.run.digest for one in seen if one.after is None),
+        changes=tuple(change for one in seen for change in _changes(*one)),
+        moved=tuple(run.digest for run, before, after in seen if _counts(before) != _counts(after)),
+        joining=tuple(run.digest for run, before, _ in seen if before is None),
+        leaving=tuple(run.digest for run, _, after in seen if after is None),
         agents=tuple(
             AgentEffect(agent=a, before=then.get(a), after=now.get(a)) for a in sorted({*then, *now})
         ),
         scores={score.digest: score for score in news},
-        doubts=graph_doubts(
-            [edited], ((one.run, one.after) for one in seen if one.after is not None), tools=tools
-        ),
+        doubts=graph_doubts([edited], ((run, after) for run, _, after in seen if after), tools=tools),
         unmapped_before=sum(len(score.extra) for score in olds),
         unmapped_after=sum(len(score.extra) for score in news),
         missing=missing,
     )
 
 
-def _changes(one: _Compared) -> Iterator[StatusChange]:
+def _changes(run: Run, old: RunScore | None, new: RunScore | None) -> Iterator[StatusChange]:
     before, after = (
-        {node.sub_goal: node.status for node in score.results} if score else {}
-        for score in (one.before, one.after)
+        {node.sub_goal: node.status for node in score.results} if score else {} for score in (old, new)
     )
     for name in dict.fromkeys([*after, *before]):
         if before.get(name) != after.get(name):
             yield StatusChange(
-                digest=one.run.digest,
-                run_id=one.run.run_id,
-                agent=one.run.agent,
+                digest=run.digest,
+                run_id=run.run_id,
+                agent=run.agent,
                 sub_goal=name,
                 before=before.get(name),
                 after=after.get(name),

@@ -222,6 +222,7 @@ def _held(
     values = [value for value in found if not isinstance(value, Unscored)]
     upward = requirement.op in (">=", ">")
     bound = requirement.bound
+    # At most b is at least 1 − b of the rest.
     shares = values if upward else [None if value is None else 1 - value for value in values]
     least = bound if upward else 1 - bound
     decided = stats.decide(shares, passes=least, fails=least)
@@ -260,7 +261,7 @@ def _compared(
     pairs.sort(key=lambda pair: (max(trial.place for trial in pair), pair[0].run_id))
     found = [_difference(*(trial.value(value_of) for trial in pair)) for pair in pairs]
     values = [value for value in found if not isinstance(value, Unscored)]
-    shares = [None if value is None else (1 + value) / 2 for value in values]
+    shares = [None if value is None else (1 + value) / 2 for value in values]  # `stats.decide` takes shares
     decided = stats.decide(shares, passes=(1 - margin) / 2, fails=0.5)
     alone = sum(max(map(len, both)) - min(map(len, both)) for both in sides.values())
     return _check(

@@ -16,7 +16,7 @@ from untaken.analysis.failure_modes.issues import (
     asks_for_statements,
     track_issues,
 )
-from untaken.analysis.failure_modes.reading import NO_VERSION, started_at, version_of
+from untaken.analysis.failure_modes.reading import NO_VERSION, version_of
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.views.documents import Count, DocumentPart
@@ -87,7 +87,7 @@ ISSUE_RUNS: Final[Columns[MatchingRun]] = {
     "agent": text("name of the agent", "run.agent"),
     "task_id": text("the task", "run.task_id"),
     "version": text("version of the agent", lambda row: version_of(row.run)),
-    "started": moment("when it began; empty without a clock", lambda row: started_at(row.run)),
+    "started": moment("when it began; empty without a clock", lambda row: row.run.started_at),
     "run_id": text("the run's own id", "run.run_id"),
     "digest": text("content digest: the run's id in links", "run.digest"),
 }

@@ -175,7 +175,7 @@ def _write_again(source: Workspace, target: Workspace) -> list[UploadResult]:
             left.append(_not_shared(run, "the shared workspace has no run like it"))
         elif written := [event for event in run.events if event.seq in run.appended_here]:
             try:
-                drafts = [  # the envelope is given anew, by the chain there
+                drafts = [  # without the envelope, which the chain there gives
                     Draft(
                         type(one), {f: getattr(one, f) for f in one.__struct_fields__ if f not in _ENVELOPE}
                     )

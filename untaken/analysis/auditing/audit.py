@@ -123,10 +123,7 @@ def audit_plans(
     plans = by_plan(graphs, given)
     called = frozenset(tools).union(*(run.tools for run, _ in given))
     everyone = [one for plan in plans for one in plan.runs]
-    tasks = sorted(
-        audit_tasks(plans),
-        key=lambda task: (-task.doubt, task.graph, task.task_id),
-    )
+    tasks = sorted(audit_tasks(plans), key=lambda task: (-task.doubt, task.graph, task.task_id))
     return PlanAudit(
         nodes=tuple(_node(plan, node, called) for plan in plans for node in plan.graph.sub_goals),
         edges=tuple(edge for plan in plans for edge in _edges(plan)),
@@ -140,9 +137,10 @@ def audit_plans(
 def _node(plan: PlanRuns, node: SubGoal, tools: Collection[str]) -> NodeAudit:
     done = completion(plan, node.id)
     tried = probe(plan, node.id) if expects_something(node) else None
+    # What some success completes has no name that nobody knows.
     name = misspelt(plan, node, tools) if not done.completed else None
     verdict, why = _verdict(node, done, tried)
-    if name is not None:
+    if name is not None:  # before what is counted: it says what to change
         verdict, why = "doubtful", f"no run knows a name in its check: {name[1]}?"
     elif verdict != "doubtful" and not done.completed and everybody_differs(plan, node):
         verdict, why = "doubtful", "every run that tries it gives the same other arguments"

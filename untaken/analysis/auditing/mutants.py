@@ -54,6 +54,7 @@ def hollow(run: Run, calls: frozenset[int], fields: Collection[str]) -> Run:
         elif isinstance(event, RunFinished) and event.final_state:
             event = structs.replace(event, final_state=_undone(event.final_state, state, touched))  # noqa: PLW2901
         events.append(event)
+        # A call without a recorded answer counts as done: it is answered by a failure, too.
         if isinstance(event, ToolCall) and event.seq in calls and event.seq not in run.answers:
             events.append(
                 Observation(
@@ -138,7 +139,7 @@ def _changed_at(state: Mapping[str, Any], path: Path, variant: int) -> dict[str,
             return None
         inner = inner[name]
     values = other_values(inner)
-    if inner is None or variant >= len(values):
+    if inner is None or variant >= len(values):  # null has no type to keep
         return None
     made = deepcopy(dict(state))
     place = made
@@ -149,7 +150,7 @@ def _changed_at(state: Mapping[str, Any], path: Path, variant: int) -> dict[str,
 
 
 def other_values(value: Any) -> Sequence[Any]:
-    """Values of the same type that differ from a recorded one: no type error is taken for a detect."""
+    """Other values of the type of a recorded one: an error of types would look like a detection."""
     match value:
         case bool():
             return (not value,)
@@ -159,7 +160,7 @@ def other_values(value: Any) -> Sequence[Any]:
         case str():
             return (OTHER, "") if value else (OTHER,)
         case list():
-            return [[*value, *value] or [OTHER], []] if value else [[OTHER]]
+            return [[*value, *value], []] if value else [[OTHER]]
         case dict():
             return [{key: other_values(item)[0] for key, item in value.items()} | {OTHER: OTHER}, {}]
     return (OTHER,)

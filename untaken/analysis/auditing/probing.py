@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from untaken.analysis.auditing.mutants import compared, hollow, with_argument, with_field
-from untaken.analysis.auditing.scored import PlannedRun, PlanRuns
+from untaken.analysis.auditing.scored import PlannedRun, PlanRuns, read_paths
 from untaken.errors import UntakenError
 from untaken.ledger.run import Run
 from untaken.plans import call_matches
 from untaken.plans.calls import expected_of
 from untaken.plans.expression_source import read_source
-from untaken.plans.globs import matches_glob
-from untaken.plans.plan_graph import SubGoal, ToolCallSpec
+from untaken.plans.plan_graph import SubGoal
 from untaken.scoring import score_together
 from untaken.scoring.compiled import CompiledSubGoal
 
@@ -92,6 +91,7 @@ def _completing(plan: PlanRuns, name: str) -> Sequence[PlannedRun]:
     """Runs that completed it, successes first, each of another task as far as there are some."""
     found = [one for one in plan.runs if one.completed(name)]
     found.sort(key=lambda one: one.success is not True)
+    # Reversed twice: the first of each task stays.
     first = list({one.run.task_id: one for one in reversed(found)}.values())[::-1]
     others = {id(one) for one in found} - {id(one) for one in first}
     return [*first, *(one for one in found if id(one) in others)][:RUNS]
@@ -109,7 +109,7 @@ def _mutants(plan: PlanRuns, name: str, one: PlannedRun, run: Run) -> Iterator[t
         return  # of several ways only one was changed
     for argument in _arguments(plan, criterion, run, calls):
         yield "changed", with_argument(run, calls, argument)
-    for path in _paths(criterion):
+    for path in read_paths(criterion.expression)[:FIELDS] if criterion.expression else ():
         for variant in range(VARIANTS):
             mutant = with_field(run, path, variant)
             if mutant is not None:
@@ -150,24 +150,9 @@ def _arguments(plan: PlanRuns, criterion: CompiledSubGoal, run: Run, calls: froz
     named = [name for name, value in expected_of(spec).items() if compared(value)]
     if spec.compare_args is not None:
         named = [name for name in named if name in spec.compare_args]
-    if not spec.arguments and _writes(plan, spec):
+    if not spec.arguments and plan.changes(spec.name):
         named = sorted({name for call in run.actions if call.seq in calls for name in call.arguments})
     yield from named[:FIELDS]
-
-
-def _writes(plan: PlanRuns, spec: ToolCallSpec) -> bool:
-    """Whether the plan says that the tool changes something."""
-    return any(matches_glob(glob, spec.name) for glob in plan.graph.mutates)
-
-
-def _paths(criterion: CompiledSubGoal) -> list[tuple[str, ...]]:
-    if not criterion.expression:
-        return []
-    try:
-        paths = read_source(criterion.expression).paths
-    except UntakenError:  # the same fault makes the check itself unscored
-        return []
-    return [path for path in dict.fromkeys(path.segments for path in paths) if path][:FIELDS]
 
 
 def _reads_nothing(criterion: CompiledSubGoal) -> bool:

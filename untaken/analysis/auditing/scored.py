@@ -9,10 +9,12 @@ from functools import cached_property
 from typing import Any
 
 from untaken.analysis.auditing.mutants import without_verdicts
-from untaken.errors import Unscored
+from untaken.errors import Unscored, UntakenError
 from untaken.ledger.events import RunFinished, State
 from untaken.ledger.run import Run, copies_of
 from untaken.plans import PlanGraph
+from untaken.plans.expression_source import read_source
+from untaken.plans.globs import matches_glob
 from untaken.scoring import NodeResult, RunScore
 from untaken.scoring.compiled import CompiledGraph, compiled_graph
 from untaken.scoring.state import StateFold
@@ -56,6 +58,7 @@ class PlannedRun:
     @cached_property
     def final_state(self) -> dict[str, Any]:
         """The run's state at its end."""
+        # What others wrote after the run is no state that the agent left.
         patches = [patch for patch in self.run.of(State) if patch.seq < self.run.own]
         fold = StateFold([*patches, *self.run.of(RunFinished)])
         fold.forward(self.run.own)
@@ -88,6 +91,10 @@ class PlanRuns:
         """The runs that succeeded."""
         return [one for one in self.runs if one.success is True]
 
+    def changes(self, tool: str) -> bool:
+        """Whether the plan says that a tool changes something."""
+        return any(matches_glob(glob, tool) for glob in self.graph.mutates)
+
     @cached_property
     def _bare(self) -> dict[str, Run]:
         return {}
@@ -95,6 +102,15 @@ class PlanRuns:
     def bare(self, run: Run) -> Run:
         """The run without verdicts, made once."""
         return self._bare.setdefault(run.digest, without_verdicts(run))
+
+
+def read_paths(expression: str) -> list[tuple[str, ...]]:
+    """The places in the state that an expression reads, each once."""
+    try:
+        paths = read_source(expression).paths
+    except UntakenError:  # the same fault makes the check itself unscored
+        return []
+    return list(dict.fromkeys(path.segments for path in paths if path.segments))
 
 
 def by_plan(graphs: Iterable[PlanGraph], scored: Iterable[tuple[Run, RunScore]]) -> list[PlanRuns]:

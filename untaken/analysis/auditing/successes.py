@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import to_builtins
 
 from untaken import stats
-from untaken.analysis.auditing.scored import PlannedRun, PlanRuns
-from untaken.errors import UntakenError
+from untaken.analysis.auditing.scored import PlannedRun, PlanRuns, read_paths
 from untaken.plans.editing.edits import Disconnect, Edit, Set
-from untaken.plans.expression_source import read_source
 from untaken.plans.patterns import as_literal
 from untaken.plans.plan_graph import Check, SubGoal, ToolCallSpec
 from untaken.scoring.differences import nearest_call, shown, unmet_arguments
@@ -37,6 +35,7 @@ REVERSED: Final = 0.1
 """Share of successes that may go against an edge by chance."""
 NEEDED: Final = 0.2
 """A success difference that a needed sub-goal has at least."""
+_JSON: Final = (str, int, float, list, dict, type(None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +77,7 @@ def completion(plan: PlanRuns, name: str) -> Completion:
     speaking = [one for one in plan.runs if one.speaks(name)]
     successes = [one for one in speaking if one.success is True]
     found = Completion(successes=len(successes), completed=sum(one.completed(name) for one in successes))
-    if found.nobody or not found.contested:
+    if found.nobody or not found.contested:  # the interval answers a question that is not asked
         return found
     strata = _strata(speaking, name)
     if not strata:
@@ -213,20 +212,18 @@ def _other_arguments(
         if near is None:
             return None
         unmet = {name: (expected, actual) for name, expected, actual in unmet_arguments(spec, near[0])}
+        # To `==`, 1, 1.0 and True are one.
         if not unmet or (shared is not None and repr(shared) != repr(unmet)):
             return None
         shared = unmet
-    if not shared or any(name not in spec.arguments or not _is_json(v[1]) for name, v in shared.items()):
+    # An argument that the calls lack is of no JSON type: there is no value to expect instead.
+    if not shared or any(n not in spec.arguments or not isinstance(v[1], _JSON) for n, v in shared.items()):
         return None
     values = {name: as_literal(actual) for name, (_, actual) in shared.items()}
     words = [
         f"{name} {shown(to)} instead of {shown(spec.arguments[name])}" for name, (_, to) in shared.items()
     ]
     return _call_edit(node, {"arguments": spec.arguments | values}), ", ".join(words)
-
-
-def _is_json(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float | list | dict)
 
 
 def _call_edit(node: SubGoal, changed: dict[str, Any]) -> Edit:
@@ -241,9 +238,13 @@ def _other_field(node: SubGoal, check: Check, plan: PlanRuns) -> tuple[Edit, str
         return None
     states = [one.final_state for one in plan.runs]
     ended_well = [one.final_state for one in plan.successes]
-    for path in _read_paths(check.expr):
+    for path in read_paths(check.expr):
         parts = [path[: at + 1] for at in range(len(path))]
-        place = next((at for at, part in enumerate(parts) if not any(_has(s, part) for s in states)), None)
+        # The first part of the path that no run's state has.
+        lost = (
+            at for at, part in enumerate(parts) if not any(part[-1] in _below(s, part[:-1]) for s in states)
+        )
+        place = next(lost, None)
         if place is None:
             continue
         everywhere = set.intersection(*(set(_below(state, path[:place])) for state in ended_well))
@@ -256,21 +257,10 @@ def _other_field(node: SubGoal, check: Check, plan: PlanRuns) -> tuple[Edit, str
     return None
 
 
-def _read_paths(expression: str) -> list[tuple[str, ...]]:
-    try:
-        paths = read_source(expression).paths
-    except UntakenError:  # the same fault makes the check itself unscored
-        return []
-    return list(dict.fromkeys(path.segments for path in paths if path.segments))
-
-
 def _renamed(expression: str, path: tuple[str, ...], name: str) -> str:
     old, new = (re.escape(".".join(("state", *path))), ".".join(("state", *path[:-1], name)))
+    # A function, so that a backslash in a name is no escape.
     return re.sub(rf"\b{old}\b", lambda _: new, expression)
-
-
-def _has(state: dict[str, Any], path: tuple[str, ...]) -> bool:
-    return path[-1] in _below(state, path[:-1])
 
 
 def _below(state: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from untaken.counterfactual.plan.changes import plan_changes
 from untaken.ledger.events import readable
 from untaken.plans.calls import call_matches
 from untaken.plans.free_text import is_free_text
-from untaken.plans.globs import matches_glob
 from untaken.plans.plan_graph import ToolCallSpec
 from untaken.scoring.seen_texts import sought
 
@@ -90,7 +89,7 @@ def _expects_one_set(plan: PlanRuns) -> bool:
     if not plan.graph.mutates or len({one.run.task_id for one in plan.runs}) != 1:
         return False
     rules = [rule.tool for node in plan.graph.sub_goals for rule in node.rules if rule.tool]
-    return not any(_changes(plan, tool) for tool in rules)
+    return not any(map(plan.changes, rules))
 
 
 def _audit_task(plan: PlanRuns) -> Iterator[TaskAudit]:
@@ -136,7 +135,7 @@ def _task(
 
 def _wanted(plan: PlanRuns) -> list[ToolCallSpec]:
     """The writes that the plan expects."""
-    return [spec for spec in plan.compiled.calls.values() if _changes(plan, spec.name)]
+    return [spec for spec in plan.compiled.calls.values() if plan.changes(spec.name)]
 
 
 def _writes(plan: PlanRuns, one: PlannedRun) -> dict[str, ExpectedWrite]:
@@ -146,7 +145,11 @@ def _writes(plan: PlanRuns, one: PlannedRun) -> dict[str, ExpectedWrite]:
     for change in plan_changes(one.run, plan.graph, one.score.mapped):
         if change.tool:
             call = calls[change.seq]
-            given = {n: v for n, v in call.arguments.items() if not _is_sentence(call.tool, n, v)}
+            given = {
+                name: value
+                for name, value in call.arguments.items()
+                if not (isinstance(value, str) and is_free_text(value, tool=call.tool, argument=name))
+            }
             key = json.dumps([call.tool, _plain(given)], sort_keys=True)
             found.setdefault(key, ExpectedWrite(tool=call.tool, arguments=call.arguments))
     return found
@@ -154,20 +157,9 @@ def _writes(plan: PlanRuns, one: PlannedRun) -> dict[str, ExpectedWrite]:
 
 def _as_planned(writes: Sequence[ExpectedWrite], wanted: Sequence[ToolCallSpec]) -> bool:
     """Whether every expected write is made and every write is expected."""
-    met = [[_fits(spec, write) for write in writes] for spec in wanted]
+    # A call is its tool and its arguments, which a write has.
+    met = [[call_matches(spec, write) for write in writes] for spec in wanted]  # type: ignore[arg-type]
     return all(map(any, met)) and all(any(row[at] for row in met) for at in range(len(writes)))
-
-
-def _fits(spec: ToolCallSpec, write: ExpectedWrite) -> bool:
-    return call_matches(spec, write)  # type: ignore[arg-type]  # a call is its tool and arguments
-
-
-def _changes(plan: PlanRuns, tool: str) -> bool:
-    return any(matches_glob(glob, tool) for glob in plan.graph.mutates)
-
-
-def _is_sentence(tool: str, argument: str, value: Any) -> bool:
-    return isinstance(value, str) and is_free_text(value, tool=tool, argument=argument)
 
 
 def _plain(value: Any) -> Any:
@@ -195,4 +187,4 @@ def _is_stranger(plan: PlanRuns, one: PlannedRun) -> bool:
         for part in (getattr(event, "arguments", None), getattr(event, "content", None))
         if part is not None
     )
-    return not any(f" {each} " in f" {text} " for each in ids)
+    return not any(f" {each} " in f" {text} " for each in ids)  # a whole word: another id may begin alike

@@ -104,7 +104,7 @@ def align_runs(
     held, why = reference_of(chosen)
     if reference is not None:
         held, why = next((s for s in chosen if s.run.digest == reference), held), "as asked for"
-    chosen.sort(key=lambda side: side is not held)
+    chosen.sort(key=lambda side: side is not held)  # stable: the others stay in their order
     return _aligned(task_id, sides, chosen, why, graphs, broken=len(of_task) - len(sound))
 
 
@@ -150,6 +150,7 @@ def _aligned(
     tools = tools_of(same_plan) if graph is None else None
     patterns = {side.run.digest: side.pattern(tools) for side in same_plan}
     known = {row.key: (row.key, row.title, row.critical) for row in rows}
+    # A tool that only runs not shown have called has no row.
     named = [known.get(tool, (tool, tool, False)) for tool in tools] if tools else list(known.values())
     return SideBySide(
         task_id=task_id,
@@ -224,7 +225,7 @@ def _adjusted(found: Sequence[OutcomeSplit]) -> list[OutcomeSplit]:
 
 def _by_p_value(split: OutcomeSplit) -> tuple[float, float]:
     p, difference = number(split.p), number(split.difference)
-    return (2.0 if p is None else p, -abs(difference or 0.0))
+    return (2.0 if p is None else p, -abs(difference or 0.0))  # after every p
 
 
 def reference_of(sides: Sequence[Side]) -> tuple[Side, str]:
@@ -286,6 +287,7 @@ def _both_ends(sides: Sequence[Side]) -> list[Side]:
         good = [side for side in own if side.run.success is True]
         bad = [side for side in own if side.run.success is False]
         found += [min(good, key=_best_first)] if good else []
+        # Of equals the first, too: the whole key would choose the last name.
         found += [max(bad, key=lambda side: _best_first(side)[:3])] if bad else []
         found += [] if good or bad else [min(own, key=_best_first)]
     return found

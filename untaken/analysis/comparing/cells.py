@@ -39,6 +39,7 @@ class Side:
     @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
         """The agent's own tool calls during the run."""
+        # A simulated user's calls are not the agent's.
         return tuple([call for call in self.trace.calls if call.requestor != "user"])
 
     @cached_property

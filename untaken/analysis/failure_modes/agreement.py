@@ -126,8 +126,9 @@ def _agreement(
     for one, other in pairs:
         for name in modes:
             by_task[one.run.task_id].append((name in one.seen, name in other.seen))
-            if (apart := _distance(one.seen.get(name), other.seen.get(name))) is not None:
-                distances.append(apart)
+            steps, others = one.seen.get(name), other.seen.get(name)
+            if steps and others:  # the nearest two
+                distances.append(min(abs(x - y) for x in steps for y in others))
     clusters = [*by_task.values()]
     judged = [pair for cluster in clusters for pair in cluster]
     share = stats.agreement_share(clusters) if judged else (Unscored("neither saw any mode"),) * 3
@@ -155,8 +156,3 @@ def _agreement(
         if distances
         else Unscored("they did not both name an event"),
     )
-
-
-def _distance(a: frozenset[int] | None, b: frozenset[int] | None) -> int | None:
-    """Steps between the nearest two; ``None`` where one of them names none."""
-    return min((abs(x - y) for x in a for y in b), default=None) if a and b else None

@@ -151,7 +151,7 @@ def assignments_of(run: Run) -> tuple[Assignment, ...]:
     for event in run.of(ModeAssignment):
         place = Place(sub_goal=event.sub_goal, event=event.event)
         key = (event.by, event.mode, place)
-        latest.pop(key, None)
+        latest.pop(key, None)  # a newer word is at a place of its own, the last
         judged = event.by.startswith("judge:") and event.status == "accepted"
         latest[key] = Assignment(
             run=run.digest,
@@ -201,11 +201,9 @@ def modes_of(run: Run, taxonomy: Taxonomy, whose: Sequence[str] = PEOPLE) -> Run
     )
 
 
-def modes_by_run(
-    runs: Iterable[Run], taxonomy: Taxonomy, whose: Sequence[str] = PEOPLE
-) -> dict[str, RunModes]:
+def modes_by_run(runs: Iterable[Run], taxonomy: Taxonomy) -> dict[str, RunModes]:
     """What people found in each run, by the run's digest; without broken runs."""
-    return {run.digest: modes_of(run, taxonomy, whose) for run in runs if not run.integrity.broken}
+    return {run.digest: modes_of(run, taxonomy) for run in runs if not run.integrity.broken}
 
 
 def note_draft(text: str, *, author: str, place: Place = RUN) -> Draft:

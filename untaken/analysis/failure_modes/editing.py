@@ -119,12 +119,12 @@ def split_mode(
         raise _refused(f"{known.name!r} is split into at least two modes of different names")
     named = [*map(one_line, names)]
     fresh: list[str] = []
-    after = _with(
-        taxonomy, {known.id: {"status": "retired"}}, {}, by=by, at=at, why=""
-    )  # its name may be used again
+    # Retired meanwhile, so that a part may have its name.
+    after = _with(taxonomy, {known.id: {"status": "retired"}}, {}, by=by, at=at, why="")
     for name in named:
         after, part = create_mode(after, name, by=by, at=at)
         fresh.append(part.id)
+    # The mode itself as it was: its history gets one change, not two.
     after = replace(taxonomy, modes=[*taxonomy.modes, *after.modes[len(taxonomy.modes) :]])
     changed = {known.id: {"status": "split", "into": fresh}}
     return _with(after, changed, {known.id: f"split it into {', '.join(named)}"}, by=by, at=at, why=why)

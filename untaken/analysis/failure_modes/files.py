@@ -67,6 +67,7 @@ def checked(taxonomy: Taxonomy) -> Taxonomy:
     Raises:
         UntakenError: ``taxonomy-invalid``.
     """
+    # An object may break the limits of its fields: they are checked where data becomes one.
     return _valid(to_builtins(taxonomy), Where())
 
 

@@ -11,7 +11,7 @@ from untaken.analysis.failure_modes.assignments import modes_of
 from untaken.analysis.failure_modes.facts import rule_holds
 from untaken.analysis.failure_modes.failure_mode import Taxonomy
 from untaken.analysis.failure_modes.issue_model import Issue, IssueState
-from untaken.analysis.failure_modes.reading import started_at, version_of
+from untaken.analysis.failure_modes.reading import version_of
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run
 from untaken.scoring import RunScore
@@ -124,7 +124,7 @@ def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:
     why = [answer.reason for answer in held.values() if isinstance(answer, Unscored)]
     matching = sorted((run for run in known if held[run.digest] is True), key=lambda run: run.started.ts)
     matches = frozenset(run.digest for run in matching)
-    moments = [at for run in matching if (at := started_at(run)) is not None]
+    moments = [at for run in matching if (at := run.started_at) is not None]
     fixed = issue.fixed_at
     after = [run for run in known if fixed is not None and _later(run, fixed)]
     again = tuple(run.digest for run in matching if fixed is not None and _later(run, fixed))
@@ -152,8 +152,7 @@ def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:
 
 
 def _later(run: Run, moment: datetime) -> bool:
-    started = started_at(run)
-    return started is not None and started > moment
+    return run.started_at is not None and run.started_at > moment
 
 
 def _by_version(runs: Iterable[Run], matches: Collection[str]) -> tuple[IssueRate, ...]:

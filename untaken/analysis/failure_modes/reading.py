@@ -101,11 +101,6 @@ def version_of(run: Run) -> str:
     return (run.version or NO_VERSION)[:200]
 
 
-def started_at(run: Run) -> datetime | None:
-    """When the run began; ``None`` where its trace carried no clock and the importer made one up."""
-    return run.started_at
-
-
 def _read(run: Run, score: RunScore | Unscored, found: RunModes, taxonomy: Taxonomy) -> ReadRun:
     counted = () if isinstance(score, Unscored) else tuple(node.sub_goal for node in score.counted)
     success = run.success
@@ -117,7 +112,7 @@ def _read(run: Run, score: RunScore | Unscored, found: RunModes, taxonomy: Taxon
         model=run.started.model or NO_MODEL,
         version=version_of(run),
         success=None if isinstance(success, Unscored) else success,
-        started=started_at(run),
+        started=run.started_at,
         sub_goals=counted,
         modes=frozenset(
             (taxonomy.current(one.mode), _place(one.place, score, counted)) for one in found.assignments

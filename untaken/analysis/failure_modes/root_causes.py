@@ -135,6 +135,7 @@ def _of_two(a: str, b: str, causes: Sequence[tuple[Run, RootCause, RootCause]]) 
         for steps in [steps_of(run)]
     ]
     names = [(run.task_id, (x.sub_goal, y.sub_goal)) for run, x, y in causes if x.sub_goal and y.sub_goal]
+    # `agreement_share` takes pairs of answers: (True, True) is a hit.
     same = stats.agreement_share(_by_task((task, (True, gap == 0)) for task, gap in apart))
     near = stats.agreement_share(_by_task((task, (True, gap <= NEAR)) for task, gap in apart))
     kappa: tuple[Score, Score, Score] = (Unscored("they did not both name a sub-goal"),) * 3

@@ -24,6 +24,7 @@ KIND_CHARS: Final = 80
 MOST_WORDS: Final = 200
 """Words of a shape: a run that fails a thousand times in changing ways is not held whole."""
 _QUOTED: Final = re.compile(r"\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|`[^`\n]{0,200}`")
+# Possessive: linear in the length of a hostile error.
 _PART: Final = re.compile(
     r"""(?P<path>(?:[/\\][^/\\\s:,;()<>"']++){2,})
     |(?P<word>[#@]?\w++(?:[.:+-]++\w++)*+)""",

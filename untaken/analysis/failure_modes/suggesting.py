@@ -32,41 +32,11 @@ MEASURED: Final = 1_000
 """Notes on which the quality of suggestions is measured, the newest ones."""
 _WORD: Final = re.compile(r"\w+")
 _SMALL: Final = frozenset(
-    {
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "did",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "in",
-    }
-    | {
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "then",
-        "this",
-        "to",
-        "was",
-        "were",
-        "which",
-        "with",
-    }
+    (
+        *("a", "an", "and", "are", "as", "at", "be", "by", "did", "does", "for", "from", "had", "has"),
+        *("have", "in", "is", "it", "its", "of", "on", "or", "that", "the", "then", "this", "to", "was"),
+        *("were", "which", "with"),
+    )
 )
 """Words that every note has; negations are none of them."""
 
@@ -172,6 +142,7 @@ class ModeSuggester:
             word: (1 + math.log(n)) * (math.log((1 + total) / (1 + self._documents[word])) + 1)
             for word, n in count.items()
         }
+        # Exact: no order of words changes it.
         length = math.sqrt(math.fsum(weight * weight for weight in raw.values())) or 1.0
         return {word: weight / length for word, weight in raw.items()}
 

@@ -19,7 +19,6 @@ _STARTS: Final[dict[Unit, Callable[[datetime], date]]] = {
     "month": lambda moment: moment.date().replace(day=1),
 }
 """The first day of the period that a moment is in."""
-_DAYS: Final[dict[Unit, int]] = {"day": 1, "week": 7, "month": 28}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,5 +56,4 @@ def _unit(moments: Sequence[datetime]) -> Unit:
     if not moments:
         return "day"
     span = (max(moments) - min(moments)).days + 1
-    units: tuple[Unit, ...] = ("day", "week")
-    return next((unit for unit in units if span <= _DAYS[unit] * MOST_PERIODS), "month")
+    return "day" if span <= MOST_PERIODS else "week" if span <= 7 * MOST_PERIODS else "month"

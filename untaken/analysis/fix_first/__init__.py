@@ -5,6 +5,7 @@ from untaken.analysis.fix_first.advice import (
     Advice as Advice,
     CheaperChoice as CheaperChoice,
     ChoiceAdvice as ChoiceAdvice,
+    Often as Often,
     Saving as Saving,
     SkillTakers as SkillTakers,
     advice as advice,
@@ -18,4 +19,3 @@ from untaken.analysis.fix_first.items import (
     LeftSubGoal as LeftSubGoal,
 )
 from untaken.analysis.fix_first.listing import triage as triage
-from untaken.analysis.fix_first.often import Often as Often

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from untaken import stats
-from untaken.analysis.fix_first.often import Often, often_of
 from untaken.counterfactual import plan
 from untaken.counterfactual.choice import SMALL_Q, Choice
 from untaken.counterfactual.critical import CriticalCost, critical_costs
@@ -28,6 +27,21 @@ if TYPE_CHECKING:
 
 BETWEEN_AGENTS: Final = "compared between agents, which is never a recommendation"
 LARGE_Q: Final = f"q > {SMALL_Q:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Often:
+    """How often: in `count` of `n` runs; `low` and `high` are the 95% interval of the share, over tasks."""
+
+    count: int
+    n: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """`count` over `n`."""
+        return self.count / self.n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +230,7 @@ def _saving(part: ScorePart, runs: int) -> Saving | None:
     within, low, high = (number(figure) for figure in (part.within, part.low, part.high))
     if part.sign >= 0 or within is None or low is None or high is None:
         return None
+    # Of the alternative minus the selected: less is saved.
     return Saving(per_run=-within, low=-high, high=-low, total=-within * runs)
 
 
@@ -336,7 +351,9 @@ def _often(
     sample: stats.TaskSample,
     much: tuple[float, float, float],
 ) -> _Weight:
-    often = often_of(dict(runs), sample)
+    hits = dict.fromkeys(dict(runs), 1.0)
+    share_low, share_high = sample.interval(hits)
+    often = Often(count=len(hits), n=sample.n, low=share_low, high=share_high)
     ends = max(1e-6, much[1]), much[2]  # the interval of a supported difference may just reach 0
     low, high = stats.product(often.share, (often.low, often.high), much[0], ends)
     return {

@@ -103,7 +103,7 @@ def _looked_at(
             run=tally.runs[digest],
             node=_node(tally, digest, one.node.sub_goal),
             events=one.events,
-            moment=one.place + 1 if one.events else one.place,
+            moment=one.place + 1 if one.events else one.place,  # its last attempt may be the cause
         )
         for digest, one in runs.items()
     ]
@@ -169,12 +169,8 @@ def _item(
         missed=len(runs),
         runs=ordered,
         goals=tuple(runs[digest].node.sub_goal for digest in ordered),
-        seqs=tuple(_seq(runs[digest]) for digest in ordered),
+        seqs=tuple(next(reversed(runs[digest].events), None) for digest in ordered),
     )
-
-
-def _seq(one: Undone) -> int | None:
-    return one.events[-1] if one.events else None
 
 
 def _of_clean(tally: FailureTally, clean: Sequence[str]) -> Iterator[FixItem]:

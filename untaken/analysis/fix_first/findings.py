@@ -61,12 +61,13 @@ class Triage:
         lines = [f"{self.headline}."]
         for item in self.items[:ITEMS_SHOWN]:
             mark, star = ("✓" if item.recommended else " "), (" ★" if item.critical else "")
+            # A title is a stranger's: control characters would move the cursor of a terminal.
             what = "".join(
                 c if c.isprintable() else repr(c)[1:-1] for c in f"{item.title}{star}: {item.brief}"
             )
             lines.append(f"{mark} {item.failed_runs:>5,} {percent(item.share):>5}  {what}")
-        if more := len(self.items) - ITEMS_SHOWN:
-            lines += [f"… and {more:,} more; triage_table has them all"] if more > 0 else []
+        if (more := len(self.items) - ITEMS_SHOWN) > 0:
+            lines.append(f"… and {more:,} more; triage_table has them all")
         return "\n".join(lines)
 
     @property

@@ -57,10 +57,11 @@ def _gain(
         return NOBODY_PASSED, NOBODY_PASSED, NOBODY_PASSED
     everyone = tally.decided
     share, rate = len(runs) / everyone.n, won / len(passed)
+    # The interval of a product is on a logarithmic scale, which has no 0.
     if not runs or not won:
         return share * rate, 0.0, (everyone.interval(dict.fromkeys(runs, 1.0))[1] if runs else 0.0)
     here = tally.by_task(passed)
     often = everyone.interval(dict.fromkeys(runs, 1.0))
     much = here.interval({digest: 1.0 for digest in passed if digest in tally.succeeded})
     low, high = stats.product(share, often, rate, much)
-    return share * rate, low, min(high, often[1])
+    return share * rate, low, min(high, often[1])  # no more than all that fail here

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +13,7 @@ from msgspec import Struct
 from untaken.plans import PlanGraph, SubGoal
 from untaken.plans.patterns import KINDS
 
+# Possessive: linear in the length of a hostile title.
 SPECIFIC: Final = re.compile(
     r"[\"'`\u2018\u201c][^\"'`\u2018-\u201d]*+[\"'`\u2019\u201d]|(?<!\w)[^\W\d]*+\d\w*+"
 )
@@ -23,7 +24,7 @@ Key = tuple[str, str]
 """Graph and sub-goal."""
 
 
-class Subject(Struct, frozen=True, kw_only=True, eq=False):
+class Subject(Struct, frozen=True, kw_only=True, eq=False):  # a key, by identity
     """One sub-goal, or those of several graphs that ask for the same.
 
     Attributes:
@@ -64,12 +65,11 @@ def subjects_of(graphs: Iterable[PlanGraph]) -> dict[Key, Subject]:
             subject = _joined(kind, some)
             found |= dict.fromkeys(subject.members, subject)
         else:
-            found |= {key: _alone(key, node) for key, node in some}
+            found |= {
+                key: Subject(name=node.title or node.id, members=(key,), critical=node.critical)
+                for key, node in some
+            }
     return found
-
-
-def _alone(key: Key, node: SubGoal) -> Subject:
-    return Subject(name=node.title or node.id, members=(key,), critical=node.critical)
 
 
 def _joined(kind: Sequence[str], some: Sequence[tuple[Key, SubGoal]]) -> Subject:
@@ -86,20 +86,17 @@ def _kind(node: SubGoal) -> tuple[str, ...]:
     """
     call = None if node.check is None else node.check.tool_call
     if call is not None:
-        patterns = {name: value for name, value in call.arguments.items() if _is_pattern(value)}
-        return ("tool", call.name, *([_text(patterns)] if patterns else []))
+        patterns = {
+            name: value
+            for name, value in call.arguments.items()
+            if isinstance(value, Mapping) and len(value) == 1 and next(iter(value)) in KINDS
+        }
+        words = msgspec.json.encode(patterns, order="sorted").decode()
+        return ("tool", call.name, *([words] if patterns else []))
     tools = {rule.tool for rule in node.rules if rule.tool is not None}
     if len(tools) == 1 and not _GLOB.search(tool := tools.pop()):
         return "rule", tool
     return "title", _pattern(node)
-
-
-def _is_pattern(value: Any) -> bool:
-    return isinstance(value, Mapping) and len(value) == 1 and next(iter(value)) in KINDS
-
-
-def _text(value: Any) -> str:
-    return msgspec.json.encode(value, order="sorted").decode()
 
 
 def _pattern(node: SubGoal) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from untaken.analysis.ranking.ranked import Contradiction
 from untaken.errors import Unscored
@@ -35,9 +36,11 @@ def contradiction_of(score: RunScore) -> Contradiction | None:
     return _of(score, "unlucky", (), 1) if whole else None
 
 
-def _of(score: RunScore, kind: str, sub_goals: tuple[str, ...], weight: int) -> Contradiction:
+def _of(
+    score: RunScore, kind: Literal["lucky", "unlucky"], sub_goals: tuple[str, ...], weight: int
+) -> Contradiction:
     return Contradiction(
-        kind="lucky" if kind == "lucky" else "unlucky",
+        kind=kind,
         run_id=score.run_id,
         digest=score.digest,
         agent=score.agent,

@@ -90,6 +90,7 @@ def _cells(facts: Facts, metric: str, agents: tuple[str, ...], tasks: tuple[str,
             values[at].append((value, count))
     for at, known in values.items():
         many = sum(count for _, count in known)
+        # Not SQL's own sum, which depends on the order in which threads finish.
         means[at] = fsum(chain.from_iterable(repeat(value, count) for value, count in known)) / many
         runs[at] = many
         trials[at] = int(asked[at]) * many / int(ran[at])

@@ -101,6 +101,7 @@ def parts_of(pairs: Collection[tuple[str, str]]) -> dict[str, str]:
             agent = reached.pop()
             if agent not in part:
                 part[agent] = first
+                # Taken out: each task is followed once.
                 reached += [other for task in tasks_of[agent] for other in agents_of.pop(task, ())]
     return part
 
@@ -113,7 +114,7 @@ def left_out(whole: Mapping[str, Run], kept: Mapping[str, Run]) -> tuple[Finding
     agents = sorted({run.agent for run in others})
     more = f" and {len(agents) - MOST_NAMED} more" if len(agents) > MOST_NAMED else ""
     finding = Finding(
-        code="runs-left-out",
+        code=LEFT_OUT,
         message=f"{len(others)} of {counted(len(whole), 'run', 'are')} left out, of agents that share no "
         f"task with those compared: {', '.join(agents[:MOST_NAMED])}{more}",
         hint="Choose other agents under “Agents compared”, or with --compared, to see them.",

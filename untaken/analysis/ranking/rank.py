@@ -268,6 +268,7 @@ def discordant_pairs(
 
     Of many agents, pairs of the first `COMPARED_AGENTS` by `a`.
     """
+    # Stable: of equals the first by name.
     first = [a.agents[row] for row in np.argsort(-a.comparable, kind="stable")[:COMPARED_AGENTS]]
     rows_a, rows_b = _common_rows(a, b, frozenset(first))
     agents = [a.agents[row] for row in rows_a]

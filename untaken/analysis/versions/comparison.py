@@ -222,6 +222,7 @@ def _completed(name: str, one: VersionRun) -> bool | None:
 def _tested(strata: Mapping[str, Sequence[Stratum]]) -> dict[str, float]:
     """By sub-goal the p adjusted by Holm among those that could ever be called (Tarone 1990)."""
     found = {name: stats.exact_test(some) for name, some in strata.items() if some}
+    # The least k such that no more than k tests could reach ALPHA / k.
     family = next(
         (k for k in range(1, len(found) + 1) if sum(t.least <= ALPHA / k for t in found.values()) <= k),
         len(found),
@@ -349,8 +350,8 @@ def _relabelled(both: Sides, names: Sequence[str], largest: float, seed: int) ->
 def _power(both: Sides, strata: Mapping[str, Sequence[Stratum]], tests: int, drop: float) -> Power:
     """Normal approximation of the power to call a drop from the rate of the first version."""
     rates = [sum(s.k0 for s in some) / sum(s.n0 for s in some) for some in strata.values() if some]
-    base = max(drop, fmean(rates) if rates else BASE)
-    cells = both.strata(lambda _: True)
+    base = max(drop, fmean(rates) if rates else BASE)  # no rate falls by more than itself
+    cells = both.strata(lambda _: True)  # as if every run reached it
     weight = sum(s.weight for s in cells)
     low = base - drop
     variance = sum(s.weight**2 * (base * (1 - base) / s.n0 + low * (1 - low) / s.n1) for s in cells)

@@ -53,6 +53,7 @@ def discordant_pairs(both: Sides, graphs: GraphSet) -> tuple[DiscordantRuns, ...
 def _ordered(runs: Sequence[VersionRun]) -> list[VersionRun]:
     def place(one: VersionRun) -> tuple[int, float, str]:
         repeat = one.run.started.task_repeat
+        # Those without a repeat come last.
         return (1 << 62 if repeat is None else repeat), one.run.started.ts.timestamp(), one.run.digest
 
     return sorted(runs, key=place)

@@ -42,7 +42,7 @@ def _pairs(found: Cells, bootstrap: Bootstrap) -> list[PairedDifference]:
     known = ~np.isnan(found.means)
     alike: dict[bytes, list[int]] = defaultdict(list)
     for number, (one, other) in enumerate(rows):
-        alike[(known[one] & known[other]).tobytes()].append(number)
+        alike[(known[one] & known[other]).tobytes()].append(number)  # bytes: an array is no key
     compared: dict[int, PairedDifference] = {}
     for mask, numbers in alike.items():
         columns = np.flatnonzero(np.frombuffer(mask, dtype=np.bool_))
@@ -98,6 +98,7 @@ class Measured:
         """
         pairs, tasks = differences.shape
         b, c = paired.discordant_tasks(differences)
+        # 1e-12: equal differences may differ in the last digits of a sum.
         walds = binary | (np.ptp(differences, axis=1) < 1e-12 if tasks else binary)
         interval, above, mde, p = np.full((2, pairs), np.nan), *np.full((3, pairs), np.nan)
         if tasks > 1:

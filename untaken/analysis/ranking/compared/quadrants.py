@@ -42,7 +42,7 @@ def quadrant_points(
 
 
 def _high(value: float, centre: float) -> bool:
-    return quantised(value) >= quantised(centre)
+    return quantised(value) >= quantised(centre)  # means that differ in their last digits are equal
 
 
 def _quadrant(outcome_high: bool, metric_high: bool) -> Quadrant:
