@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from untaken.analysis.auditing import EdgeAudit, NodeAudit, PlanAudit, TaskAudit, audit_plans
+from untaken.analysis.auditing import EdgeAudit, ExpectedWrite, NodeAudit, PlanAudit, TaskAudit, audit_plans
 from untaken.analysis.auditing.audit import EdgeVerdict, NodeVerdict
 from untaken.analysis.auditing.probing import Probe
 from untaken.analysis.corpus import Corpus
@@ -130,20 +130,13 @@ class EdgeEntry(DocumentPart, frozen=True, kw_only=True, rename={"dependency": "
     both: Count
 
 
-class WriteEntry(DocumentPart, frozen=True, kw_only=True):
-    """A call that changes something."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-
-
 class TaskEntry(DocumentPart, frozen=True, kw_only=True):
     """A task; `proposed` is ``null`` where every run makes the plan's writes, and empty for no write."""
 
     graph: str
     task_id: str
     doubt: float
-    proposed: Sequence[WriteEntry] | None
+    proposed: Sequence[ExpectedWrite] | None
     passed: float
     agree: Count
     runs: Count
@@ -173,11 +166,7 @@ def audit_document(
         nodes=[_node(one) for one in found.nodes],
         edges=[EdgeEntry.of(one, one.order, proposed=_edit(one.proposed)) for one in found.edges],
         tasks=[
-            TaskEntry.of(
-                one,
-                proposed=None if one.proposed is None else [WriteEntry.of(write) for write in one.proposed],
-                strangers=[runs[digest].run_id for digest in one.strangers],
-            )
+            TaskEntry.of(one, strangers=[runs[digest].run_id for digest in one.strangers])
             for one in found.tasks
         ],
         findings=[*findings, *stranger_findings(found)],

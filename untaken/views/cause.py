@@ -49,6 +49,7 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: Gra
     if isinstance(score, Unscored) or not cause.sub_goal:
         return cause
     reason = score.node(cause.sub_goal).reason
+    # The headline already says that it was never attempted.
     return replace(cause, detail=reason if kind == "lucky" else reason.removeprefix(f"{NEVER}, "))
 
 

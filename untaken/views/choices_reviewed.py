@@ -183,8 +183,9 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
         cost_unit=units.pop() if len(units) == 1 else None,
         refused=dict(Counter(one.code or one.reason for one in refused)),
         copies=tuple(f.message for memory in memories for f in memory.findings if f.code == COPIES.code),
-        top={},
+        top={},  # found by its own table, below
     )
     rows = decisions_table(corpus, found._top)
+    # As objects, where NA can be None: what is kept knows no NA.
     cells = {name: rows[name].astype(object).where(rows[name].notna(), None).tolist() for name in rows}
     return replace(found, top=cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy
@@ -157,23 +157,17 @@ def most_informative_cases(
     return most_informative_first(found, cases)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedCell:
-    """A cell with the name of its mode (untrusted)."""
-
+class _Cell(NamedTuple):
     name: str
     cell: PivotCell
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedContrast:
-    """A contrast with the name of its mode (untrusted)."""
-
+class _Contrast(NamedTuple):
     name: str
     contrast: ModeContrast
 
 
-MODE_PIVOT: Final[Columns[NamedCell]] = {
+MODE_PIVOT: Final[Columns[_Cell]] = {
     "mode": text("the failure mode", "name"),
     "group": text("agent, task, sub-goal, version, model or period; `all` for all", "cell.group"),
     "runs": count("failed runs that show it", "cell.count"),
@@ -184,7 +178,7 @@ MODE_PIVOT: Final[Columns[NamedCell]] = {
     "rate_reason": why("rate", "cell.rate"),
 }
 
-MODE_CONTRASTS: Final[Columns[NamedContrast]] = {
+MODE_CONTRASTS: Final[Columns[_Contrast]] = {
     "mode": text("the failure mode", "name"),
     "says": text("what the figures say", "contrast.words"),
     "in_failed": count("failed runs that show it", "contrast.in_failed"),
@@ -215,12 +209,11 @@ def mode_trend_table(found: ModeAnalysis) -> pd.DataFrame:
 
 def mode_contrast_table(found: ModeAnalysis) -> pd.DataFrame:
     """One row per mode (columns: `MODE_CONTRASTS`)."""
-    named = [NamedContrast(name=found.names[one.mode], contrast=one) for one in found.contrasts]
-    return frame(MODE_CONTRASTS, named)
+    return frame(MODE_CONTRASTS, (_Contrast(found.names[one.mode], one) for one in found.contrasts))
 
 
-def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[NamedCell]:
-    return [NamedCell(name=found.names[cell.mode], cell=cell) for cell in cells]
+def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[_Cell]:
+    return [_Cell(found.names[cell.mode], cell) for cell in cells]
 
 
 class ModeEntry(DocumentPart, frozen=True, kw_only=True):

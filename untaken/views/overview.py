@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -85,8 +85,10 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
         broken=len(corpus.runs) - len(runs),
         succeeded=Share(count=sum(known), n=len(known), left_out=len(outcomes) - len(known)),
         task_mean=_task_mean(runs),
-        lucky=_contradictory(corpus, "lucky", [s for s in scores if s.success is True], _has_critical),
-        unlucky=_contradictory(corpus, "unlucky", [s for s in scores if s.success is False], _is_scored),
+        lucky=_contradictory(corpus, "lucky", [_has_critical(s) for s in scores if s.success is True]),
+        unlucky=_contradictory(
+            corpus, "unlucky", [s.required > 0 and s.unscored == 0 for s in scores if s.success is False]
+        ),
         metric=metric,
         agreement=agreement,
         discordant=tuple(
@@ -104,18 +106,12 @@ def _task_mean(runs: Iterable[Run]) -> Score:
     return fmean(map(fmean, by_task.values())) if by_task else Unscored("nothing to count")
 
 
-def _contradictory(
-    corpus: Corpus, kind: str, scores: list[RunScore], comparable: Callable[[RunScore], bool]
-) -> Share:
-    known = [score for score in scores if comparable(score)]
+def _contradictory(corpus: Corpus, kind: str, known: Sequence[bool]) -> Share:
+    """Contradictions of a kind, of the runs of which it is known whether they are one."""
     count = sum(c.kind == kind for c in corpus.contradictions)
-    return Share(count=count, n=len(known), left_out=len(scores) - len(known))
+    return Share(count=count, n=sum(known), left_out=len(known) - sum(known))
 
 
 def _has_critical(score: RunScore) -> bool:
     """Whether some critical sub-goal has evidence either way."""
     return any(n.critical and n.completed is not None and n.status != "not_required" for n in score.results)
-
-
-def _is_scored(score: RunScore) -> bool:
-    return score.required > 0 and score.unscored == 0

@@ -153,7 +153,8 @@ def _node_packet(corpus: Corpus, node: NodeAudit) -> PacketDocument:
     done: dict[bool, list[_Place]] = {True: [], False: []}
     for digest, score in corpus.scores.items():
         if isinstance(score, RunScore) and score.graph_id == node.graph and score.success is True:
-            done[_completes(score, node.sub_goal)].append(_Place(digest, node.sub_goal))
+            completed = any(n.sub_goal == node.sub_goal and n.completed is True for n in score.results)
+            done[completed].append(_Place(digest, node.sub_goal))
     places = done[True] if node.verdict == "blind" or not done[False] else done[False]
     found = _packet(corpus, "plan", f"{node.title or node.sub_goal}: {node.verdict}", node.why, places)
     plan = corpus.graphs.get(node.graph)
@@ -168,6 +169,7 @@ def _edge_packet(corpus: Corpus, edge: EdgeAudit) -> PacketDocument:
     places = []
     for digest in edge.order.against:
         mapped = getattr(corpus.scores[digest], "mapped", ())
+        # The first of each: it is written last.
         first = {goal: seq for seq, goal, _ in sorted(mapped, reverse=True)}
         places.append(_Place(digest, edge.sub_goal, [first.get(edge.dependency), first.get(edge.sub_goal)]))
     title = f"{edge.sub_goal} needs {edge.dependency}: {edge.verdict}"
@@ -221,10 +223,6 @@ def nth(items: Sequence[Item], place: int) -> Item:
         there = f"There are 1 to {len(items):,}." if items else "There is nothing to fix here."
         raise UntakenError("packet-unknown", f"there is no item {place}", hint=there)
     return items[place - 1]
-
-
-def _completes(score: RunScore, sub_goal: str) -> bool:
-    return any(one.sub_goal == sub_goal and one.completed is True for one in score.results)
 
 
 def _packet(
@@ -337,6 +335,7 @@ def _test(graph: PlanGraph, name: str, tasks: Sequence[str]) -> PacketTest | Non
     if name not in by_id:
         return None
     kept = [by_id[one] for one in (name, *by_id[name].any_of) if one in by_id]
+    # What it needs is not in this plan.
     return _plan_test(graph, [replace(node, deps=[]) for node in kept], tasks)
 
 

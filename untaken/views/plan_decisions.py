@@ -33,7 +33,7 @@ from untaken.views.plan_words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanEvaluation, Statement
+    from untaken.counterfactual.plan import EvaluatedPath
 
 
 class PlanAlternativeEntry(DocumentPart, frozen=True, kw_only=True):
@@ -107,6 +107,7 @@ def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored |
     ids = {digest: run.path.run_id for digest, run in evaluation.runs.items()}
     silent_runs = Counter(why.reason for why in evaluation.silent.values())
     names = _domain_names(evaluation)
+    # An alternative refers to the very statement.
     places = {id(statement): place for place, statement in enumerate(evaluation.statements)}
     return PlanDocument.of(
         evaluation,
@@ -137,7 +138,7 @@ def _domain_names(evaluation: PlanEvaluation) -> dict[tuple[str, ...], str]:
 
 def _shared_beginning(names: set[str]) -> str:
     """What the names begin with, all of them."""
-    first, last = min(names), max(names)
+    first, last = min(names), max(names)  # what these two share, all between them share
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return "".join(letter for letter, _ in same).rstrip("-_/ .")
 

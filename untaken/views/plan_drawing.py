@@ -57,6 +57,7 @@ class Box:
     def size(self) -> tuple[float, float]:
         """Width and height in pixels."""
         wide = (sum(unicodedata.east_asian_width(c) in "WF" for c in line) for line in self.lines)
+        # Wide characters need nearly two places.
         longest = max(len(line) + 0.9 * more for line, more in zip(self.lines, wide, strict=True))
         width = max(150.0, longest * CHARACTER_WIDTH + 2 * MARGIN)
         return round(width), round(len(self.lines) * LINE_HEIGHT + 2 * MARGIN - 2)

@@ -53,6 +53,7 @@ def lay_out(sizes: tuple[Point, ...], edges: tuple[Edge, ...], direction: Direct
         centres, lines = _in_layers(sizes, edges, direction)
     boxes = list(zip(centres, sizes, strict=True))
     through = [point for points in lines.values() for point in points]
+    # Infinity, because one box without a line would give `min` a single number, which it refuses.
     left = min(*(x - w / 2 for (x, _), (w, _) in boxes), *(x for x, _ in through), float("inf"))
     top = min(y - h / 2 for (_, y), (_, h) in boxes)
     right = max(*(x + w / 2 for (x, _), (w, _) in boxes), *(x for x, _ in through), left)
@@ -90,6 +91,7 @@ def _by_graphviz(
 
 
 def _points(written: str) -> list[Point]:
+    # Graphviz counts y upwards.
     return [(float(x), -float(y)) for x, y in (pair.split(",") for pair in written.split())]
 
 

@@ -316,6 +316,7 @@ def _progress_shape() -> Schema:
     }
 
 
+# Programs know the key by its first name.
 class CaseEntry(DocumentPart, frozen=True, kw_only=True, rename={"disagreements": "parted"}):
     """A failing run and its review."""
 

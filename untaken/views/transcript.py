@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from untaken.analysis.corpus import Corpus
@@ -25,7 +24,6 @@ def run_transcript(
     digest: str,
     *,
     taxonomy: Taxonomy | None = None,
-    marks: Sequence[EventMarks] = (),
     search: bool = True,
     part: int = 0,
 ) -> Transcript:
@@ -38,8 +36,9 @@ def run_transcript(
     found = [_plan_changes(path)] if path is not None else []
     texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) or ()
     injection = [Mark(kind="injection", words="Possible prompt injection")]
+    # Without a quote nothing was found: from this event on the run was too long to search.
     injections = {text.seq: injection for text in texts if text.quote}
-    found += [_notes(run), _modes(run, taxonomy), injections, *marks]
+    found += [_notes(run), _modes(run, taxonomy), injections]
     return transcript_of(run, corpus.scores[digest], marks=found, part=part)
 
 

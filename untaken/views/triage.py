@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.analysis.fix_first import FixItem, InfrastructureGroup, Kind, Saving, Triage, Way
+from untaken.analysis.fix_first import FixItem, Kind, Saving, Triage, Way
 from untaken.analysis.fix_first.items import Ground
 from untaken.analysis.ranking import Contradiction
 from untaken.errors import Finding, Score
@@ -13,7 +13,7 @@ from untaken.ledger import Run
 from untaken.ledger.infrastructure import InfrastructureKind
 from untaken.scoring import MissingRule
 from untaken.scoring.causes import Cause, CauseKind
-from untaken.views.advised import Advised, AdvisedChoice, CheaperOption
+from untaken.views.advised import Advised
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, figure, frame, interval, reasons, text, truth
 
@@ -180,15 +180,6 @@ class ChoiceEntry(DocumentPart, frozen=True, kw_only=True):
     agents: Mapping[str, Count]
 
 
-class SavingEntry(DocumentPart, frozen=True, kw_only=True):
-    """What is saved a run, with its 95% interval, and in total."""
-
-    per_run: float
-    low: float
-    high: float
-    total: float
-
-
 class CheaperEntry(DocumentPart, frozen=True, kw_only=True):
     """A choice whose alternative is cheaper or shorter at the same success."""
 
@@ -198,9 +189,9 @@ class CheaperEntry(DocumentPart, frozen=True, kw_only=True):
     context: str | None
     context_hash: str
     words: str
-    cost: SavingEntry | None
+    cost: Saving | None
     cost_unit: str
-    steps: SavingEntry | None
+    steps: Saving | None
     runs: Sequence[ChosenAt]
 
 
@@ -248,10 +239,16 @@ def triage_document(
         found_contradictions=len(found.contradictions),
         items=[_item(item, runs) for item in found.items[:top]],
         left_out=[LeftEntry.of(one) for one in found.left_out],
-        infrastructure=[_infrastructure(group, runs) for group in found.infrastructure],
+        infrastructure=[
+            InfrastructureEntry.of(group, runs=[RunEntry.of(runs[digest]) for digest in group.runs])
+            for group in found.infrastructure
+        ],
         unscored_failed_runs=[RunEntry.of(runs[digest]) for digest in found.unscored_failed_runs],
-        choices=[_choice(one, runs) for one in choices.choices[:top]],
-        cheaper=[_cheaper(one, runs) for one in choices.cheaper[:top]],
+        choices=[
+            ChoiceEntry.of(one, often=OftenEntry.of(one.often), runs=_chosen(one.runs, runs))
+            for one in choices.choices[:top]
+        ],
+        cheaper=[CheaperEntry.of(one, runs=_chosen(one.runs, runs)) for one in choices.cheaper[:top]],
         skipping=choices.skipping,
         evaluated=choices.evaluated,
         contradictions=found.contradictions[:top],
@@ -274,25 +271,8 @@ def _cause(cause: Cause | None) -> ItemCause | None:
     if cause is None:
         return None
     texts = ("tool", "error", "argument", "value")
+    # An empty text does not apply: null.
     return ItemCause.of(cause, **{name: getattr(cause, name) or None for name in texts})
-
-
-def _infrastructure(group: InfrastructureGroup, runs: Mapping[str, Run]) -> InfrastructureEntry:
-    return InfrastructureEntry.of(group, runs=[RunEntry.of(runs[digest]) for digest in group.runs])
-
-
-def _choice(one: AdvisedChoice, runs: Mapping[str, Run]) -> ChoiceEntry:
-    return ChoiceEntry.of(one, often=OftenEntry.of(one.often), runs=_chosen(one.runs, runs))
-
-
-def _cheaper(one: CheaperOption, runs: Mapping[str, Run]) -> CheaperEntry:
-    return CheaperEntry.of(
-        one, cost=_saving(one.cost), steps=_saving(one.steps), runs=_chosen(one.runs, runs)
-    )
-
-
-def _saving(saving: Saving | None) -> SavingEntry | None:
-    return None if saving is None else SavingEntry.of(saving)
 
 
 def _chosen(chosen: Iterable[tuple[str, int]], runs: Mapping[str, Run]) -> list[ChosenAt]:

@@ -120,7 +120,7 @@ class Upload:
     @property
     def runs(self) -> int:
         """Unbroken runs in it; one that several members are about counts once."""
-        shared = sum(member.loss.shared for member in self.members if member.loss)
+        shared = sum(member.loss.shared for member in self.members if member.loss)  # each member counts it
         return sum(part.runs for part in self.parts) - shared
 
     @property
@@ -136,6 +136,7 @@ class Upload:
         if not any(_gave(member) for member in self.members):
             return "✗"
         looked_at = [member for member in self.members if not is_side_file(member)]
+        # A licence beside the runs is no fault.
         return "⚠" if any(map(_faulty, (self.row, *looked_at))) else "✓"
 
     @property
@@ -239,7 +240,8 @@ def loss_in_words(losses: Sequence[FileLoss]) -> str:
     for one in (field for loss in losses for field in loss.fields if field.dropped):
         dropped[_subject(one.path)] += one.dropped
     if dropped:
-        words.append(f"Left out, no score uses them: {_most(dropped)}.")
+        most = ", ".join(f"{name} ({number:,})" for name, number in dropped.most_common())
+        words.append(f"Left out, no score uses them: {most}.")
     for head in ("defaulted", "synthesised"):
         places = dict.fromkeys(place for loss in losses for place in getattr(loss, head))
         if places:
@@ -252,10 +254,6 @@ def _subject(path: str) -> str:
     """What a place of a record holds."""
     names = set(re.split(r"[^A-Za-z_]+", path))
     return next((words for words, any_of in SUBJECTS.items() if names & set(any_of.split())), OTHER_DETAILS)
-
-
-def _most(groups: Counter[str]) -> str:
-    return ", ".join(f"{name} ({number:,})" for name, number in groups.most_common())
 
 
 UPLOADS: Final[Columns[Upload]] = {
@@ -328,6 +326,7 @@ def uploads_table(found: Sequence[Upload]) -> pd.DataFrame:
 def _mark(one: UploadResult) -> Mark:
     faulty = _faulty(one)
     unread = faulty or any(found.code == "file-not-read" for found in one.findings)
+    # What is here already, or gave something all the same, counts as added.
     if one.kind is None or (unread and not one.new and not one.runs + one.graphs):
         return "✗"
     return "⚠" if faulty else "✓"

@@ -55,23 +55,11 @@ class AgentUsage(DocumentPart, frozen=True, kw_only=True):
 Measure = Callable[[Run], float | None]
 
 
-def _success(run: Run) -> float | None:
-    return None if isinstance(run.success, Unscored) else float(run.success)
-
-
-def _cost(run: Run) -> float | None:
-    return run.finished.cost if run.finished else None
-
-
-def _steps(run: Run) -> float | None:
-    return run.finished.steps if run.finished else None
-
-
 MEASURES: Final[Mapping[str, Measure]] = {
-    "success": _success,
-    "cost": _cost,
+    "success": lambda run: None if isinstance(run.success, Unscored) else float(run.success),
+    "cost": lambda run: run.finished.cost if run.finished else None,
     "tokens": total_tokens,
-    "steps": _steps,
+    "steps": lambda run: run.finished.steps if run.finished else None,
 }
 
 
@@ -99,7 +87,7 @@ def _usage(agent: str, task_id: str | None, runs: Mapping[str, list[Run]]) -> Ag
     figures: dict[str, Score | int] = {}
     for name, take in MEASURES.items():
         value, low, high, n = measured(runs, take, share=name == "success")
-        if name == "cost" and len(units) > 1:
+        if name == "cost" and len(units) > 1:  # a sum of dollars and points is no figure
             value = low = high = SEVERAL_UNITS
         figures |= {name: value, f"{name}_low": low, f"{name}_high": high, f"{name}_n": n}
     return AgentUsage.of(

@@ -11,11 +11,14 @@ from untaken.analysis.versions import (
     CostChange,
     DiscordantRuns,
     Field,
+    FirstSuspect,
+    Power,
     SubGoalChange,
     VersionComparison,
     compare_versions,
 )
 from untaken.analysis.versions.comparison import Kind
+from untaken.analysis.versions.sides import VALUES
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.numbers import counted, percent, points
@@ -181,20 +184,6 @@ class CostChangeEntry(DocumentPart, frozen=True, kw_only=True):
     called: bool
 
 
-class FirstSuspectEntry(DocumentPart, frozen=True, kw_only=True):
-    """The drop that costs most runs."""
-
-    sub_goal: str
-    difference: float
-
-
-class PowerEntry(DocumentPart, frozen=True, kw_only=True):
-    """How often a drop of this size would be called."""
-
-    drop: float
-    found: float
-
-
 class DiscordantRunsEntry(DocumentPart, frozen=True, kw_only=True):
     """Runs of one task of which one succeeded; `evidence` is in the other."""
 
@@ -225,8 +214,8 @@ class VersionsDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.ver
     costs: Sequence[CostChangeEntry]
     largest: float | None
     relabelled: float | None
-    first_suspect: FirstSuspectEntry | None
-    power: Sequence[PowerEntry]
+    first_suspect: FirstSuspect | None
+    power: Sequence[Power]
     a_only: Count
     b_only: Count
     discordant: Sequence[DiscordantRunsEntry]
@@ -242,15 +231,12 @@ def versions_document(
     findings: Sequence[Finding] = (),
 ) -> VersionsDocument:
     """The document; `runs` by digest name those of pairs, `causes` are those of the same runs."""
-    suspect = found.first_suspect
     return VersionsDocument.of(
         found,
         headline=version_headline(found),
         sub_goals=[SubGoalChangeEntry.of(one, cause=cause_of(one, causes)) for one in found.sub_goals],
         outcome=OutcomeChangeEntry.of(found.outcome),
         costs=[CostChangeEntry.of(one) for one in found.costs],
-        first_suspect=None if suspect is None else FirstSuspectEntry.of(suspect),
-        power=[PowerEntry.of(one) for one in found.power],
         discordant=[_pair(one, found, runs) for one in found.discordant] if discordant else [],
         findings=findings,
     )
@@ -258,17 +244,11 @@ def versions_document(
 
 def causes_of_versions(triage: Triage, runs: Mapping[str, Run], found: VersionComparison) -> list[Cause]:
     """The causes that only runs of the version that got worse have in common; most runs first."""
+    # Where neither is worse, the second is asked about.
     worse = found.b if (found.outcome.difference or 0.0) <= 0 else found.a
-    kept = [
-        cause
-        for cause in triage.causes
-        if all(_value(runs[digest], found.by) == worse for digest in cause.runs)
-    ]
+    value = VALUES[found.by]
+    kept = [cause for cause in triage.causes if all(value(runs[one]) == worse for one in cause.runs)]
     return sorted(kept, key=lambda cause: -len(cause.runs))
-
-
-def _value(run: Run, by: Field) -> str | None:
-    return run.started.model if by == "model" else getattr(run, by)
 
 
 def cause_of(one: SubGoalChange, causes: Sequence[Cause]) -> str | None:

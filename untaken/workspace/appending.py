@@ -299,7 +299,7 @@ def _uncompressed(engine: Engine, folder: Path, file: StoredFile, path: Path) ->
             return path
         stream.seek(0)
         plain = path.with_name(f"{file.digest}.jsonl")
-        # A killed process leaves only this name behind, and the next one begins it anew.
+        # A killed process leaves only this name behind, and the next one begins it again.
         fresh = path.with_name(f".{file.digest}.plain")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
         try:

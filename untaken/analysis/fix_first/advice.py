@@ -157,7 +157,7 @@ def advice(corpus: Corpus, digests: Collection[str] | None = None) -> Advice:
                 cheaper.append(_cheaper(choice, runs))
     more += _plan_changes(corpus, kept)
     return Advice(
-        choices=tuple(sorted(more, key=_order)),
+        choices=tuple(sorted(more, key=_by_gain)),
         cheaper=tuple(sorted(cheaper, key=_by_saving)),
         skipping=skipping,
     )
@@ -239,7 +239,7 @@ def _by_saving(one: CheaperChoice) -> tuple[object, ...]:
     return -cost, -steps, one.choice.selected, one.choice.alternative, one.choice.context_hash
 
 
-def _order(one: ChoiceAdvice) -> tuple[object, ...]:
+def _by_gain(one: ChoiceAdvice) -> tuple[object, ...]:
     return not one.recommended, -one.gain, -one.often.count, one.kind, one.runs
 
 

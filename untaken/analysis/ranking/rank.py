@@ -307,7 +307,9 @@ def standings(table: MetricTable, tests: PairTests | None) -> tuple[RankedAgent,
     for row, agent in enumerate(table.agents):
         low: Score = NO_INTERVAL
         high: Score = NO_INTERVAL
-        if spans is not None and (table.columns.size > 1 or _single(table, row)):
+        # Of single trials even one task says something about the next.
+        single = table.metric == OUTCOME and (table.runs[row] == 1).all()
+        if spans is not None and (table.columns.size > 1 or single):
             low, high = (float(end) for end in spans[:, row])
         ranked.append(
             RankedAgent(
@@ -324,11 +326,6 @@ def standings(table: MetricTable, tests: PairTests | None) -> tuple[RankedAgent,
         )
     ranked.sort(key=lambda one: (one.rank or 0, one.agent))
     return (*ranked, *(_unranked(agent, why) for agent, why in table.absent.items()))
-
-
-def _single(table: MetricTable, row: int) -> bool:
-    """Whether a value is a rate of single trials: then even one task says something about the next."""
-    return table.metric == OUTCOME and bool((table.runs[row] == 1).all())
 
 
 def _unranked(agent: str, why: Unscored) -> RankedAgent:

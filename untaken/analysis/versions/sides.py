@@ -24,7 +24,7 @@ FIELDS: Final[tuple[Field, ...]] = get_args(Field)
 MOST_VALUES: Final = 30
 """Values that are looked through for the two that have most in common."""
 Ending = Literal["completed", "failed", "skipped"]
-_VALUES: Final[Mapping[Field, Callable[[Run], str | None]]] = {
+VALUES: Final[Mapping[Field, Callable[[Run], str | None]]] = {
     "version": lambda run: run.version,
     "prompt_version": lambda run: run.prompt_version,
     "model": lambda run: run.started.model,
@@ -83,7 +83,7 @@ class Sides:
 def versions_of(runs: Iterable[Run], by: Field) -> dict[str, int]:
     """Values of a field with their number of runs, in the order in which they first ran."""
     ordered = sorted(runs, key=lambda run: run.started.ts)
-    return dict(Counter(value for run in ordered if (value := _VALUES[by](run)) is not None))
+    return dict(Counter(value for run in ordered if (value := VALUES[by](run)) is not None))
 
 
 def most_paired(runs: Iterable[Run], by: Field) -> tuple[str, str] | None:
@@ -92,7 +92,7 @@ def most_paired(runs: Iterable[Run], by: Field) -> tuple[str, str] | None:
     order = list(versions_of(unbroken, by))[-MOST_VALUES:]
     strata: dict[str, set[tuple[str, ...]]] = {name: set() for name in order}
     for run in unbroken:
-        if (value := _VALUES[by](run)) in strata:
+        if (value := VALUES[by](run)) in strata:
             strata[value].add(_stratum(run, by))
     common = [
         (len(strata[first] & strata[second]), at, first, second)
@@ -112,7 +112,7 @@ def sides(
         UntakenError: ``version-unknown`` where no run is of a version; ``versions-not-paired`` where no agent
             ran a task under both.
     """
-    value = _VALUES[by]
+    value = VALUES[by]
     unbroken = [run for run in runs if not run.integrity.broken]
     wanted = [run for run in unbroken if value(run) in (a, b)]
     for name in (a, b):

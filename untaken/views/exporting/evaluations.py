@@ -42,9 +42,6 @@ class Evaluation(Struct, frozen=True, kw_only=True, gc=False):
     seq: int | None = None
 
 
-EVALUATION_FIELDS: Final = Evaluation.__struct_fields__
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatedRun:
     """A run with its results, in the order of `evaluated_run`, and the sub-goals of its actions by `seq`."""

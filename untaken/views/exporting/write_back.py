@@ -103,12 +103,12 @@ def _is_diagnosis(one: Evaluation) -> bool:
 def _langfuse(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
     rate = not one.label
     body: dict[str, Any] = {
-        "id": _id(run, one),
+        "id": sha256(f"{run.digest} {one.name} {one.by}".encode()).hexdigest()[:32],
         "traceId": trace,
         "name": one.name,
         "dataType": "CATEGORICAL" if one.value is None else "NUMERIC" if rate else "BOOLEAN",
         "value": one.label if one.value is None else one.value,
-        "comment": _comment(one),
+        "comment": f"{one.by}: {one.explanation}" if one.explanation else one.by,
         "metadata": _metadata(run, one),
     }
     event = sha256(_line(body).encode()).hexdigest()[:32]
@@ -140,14 +140,6 @@ def _inspect(run_id: str, sample: str, epoch: int, one: Evaluation, explanation:
             "provenance": {"author": one.by, "reason": "written back by Untaken"},
         },
     }
-
-
-def _id(run: Run, one: Evaluation) -> str:
-    return sha256(f"{run.digest} {one.name} {one.by}".encode()).hexdigest()[:32]
-
-
-def _comment(one: Evaluation) -> str:
-    return f"{one.by}: {one.explanation}" if one.explanation else one.by
 
 
 def _metadata(run: Run, one: Evaluation) -> Mapping[str, Any]:

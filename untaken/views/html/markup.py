@@ -40,7 +40,8 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
             is ``stroke-width``, as HTML and SVG call them.
     """
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{words(_number(value))}"'
+        f" {key.rstrip('_').replace('_', '-')}="
+        f'"{words(f"{value:.4g}" if isinstance(value, float) else str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -99,7 +100,3 @@ def page(head: Markup, body: Markup, *, language: str) -> str:
 def stylesheet(css: str) -> Markup:
     """Our own style sheet, as it is written: CSS is not escaped."""
     return Markup(f"<style>{css}</style>")
-
-
-def _number(value: str | float) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -20,10 +20,6 @@ def lead(corpus: Corpus, seen: Overview, found: Triage, *, broken: int) -> Marku
     return tag("section", tag("p", *parts[:-1]), class_="lead", aria_label="Summary")
 
 
-def _strong(words: str) -> Markup:
-    return tag("strong", words)
-
-
 def _worked(seen: Overview, out: int) -> Markup:
     agents, tasks = counted(seen.agents, "agent"), counted(seen.tasks, "task")
     who = f"{agents} made {counted(seen.runs - seen.broken, 'run')} of {tasks}."
@@ -32,7 +28,7 @@ def _worked(seen: Overview, out: int) -> Markup:
         return together(who, broken, " None of them records whether it succeeded.")
     silent = f"; {seen.succeeded.left_out:,} more do not say" if seen.succeeded.left_out else ""
     of = f" Of the {counted(seen.succeeded.n, 'run')} with an outcome, "
-    return together(who, broken, of, _strong(f"{_of(seen.succeeded)} succeeded"), f"{silent}.")
+    return together(who, broken, of, tag("strong", f"{_of(seen.succeeded)} succeeded"), f"{silent}.")
 
 
 def _misleads(seen: Overview) -> Markup:
@@ -47,7 +43,7 @@ def _misleads(seen: Overview) -> Markup:
     where = f"the {lucky.n:,} successes with evidence" if lucky.n > 1 else "the one success with evidence"
     if not lucky.count:
         return together(f"Of {where}, none left out a critical sub-goal.", failed)
-    hidden = _strong(f"{_of(lucky)} left out a critical sub-goal")
+    hidden = tag("strong", f"{_of(lucky)} left out a critical sub-goal")
     return together(
         f"This can mislead: of {where}, ", hidden, f", and {unlucky_words}." if unlucky.count else "."
     )
@@ -60,16 +56,16 @@ def _agree(seen: Overview) -> Markup | None:
         return together(unknown) if seen.agents > 1 else None
     between = f"Between the ranking by success and the ranking by {metric_words(seen.metric)}, "
     if not seen.discordant:
-        return together(between, _strong("no two agents change places"), ".")
+        return together(between, tag("strong", "no two agents change places"), ".")
     places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} of agents change places"
-    return together(between, _strong(places), ".")
+    return together(between, tag("strong", places), ".")
 
 
 def _first(found: Triage) -> Markup | None:
     if not found.items:
         return together(f"{short(found.headline, 200)}.")
     item = found.items[0]
-    name = _strong(f"Fix first: “{short(item.title, 80)}”")
+    name = tag("strong", f"Fix first: “{short(item.title, 80)}”")
     if not item.failed_runs:
         return together(name, f", critical and not completed in {counted(item.missed, 'run')}.")
     failed = f"{item.failed_runs:,} of {counted(found.failed, 'failed run', 'fail')}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from math import fsum
 from typing import Final
 
@@ -62,45 +61,38 @@ def sub_goal_gaps(
     if metric not in BY_SUB_GOAL:
         return ()
     tasks = _common(cells, metric, first, second)
-    found: dict[NodeKey, _Gap] = defaultdict(_Gap)
+    parts: dict[NodeKey, float] = defaultdict(float)
+    titles: dict[NodeKey, str] = {}
+    rates: dict[NodeKey, list[float]] = defaultdict(list)
     for ours, theirs in tasks.values():
         one, other = (_shares(runs, metric) for runs in (ours, theirs))
         for key in {**one, **other}:
             mine, its = one.get(key), other.get(key)
-            found[key].part += (mine.part if mine else 0.0) - (its.part if its else 0.0)
-            found[key].title = (mine or its or _Share()).title
-            if mine and its:
-                found[key].rates.append(mine.rate - its.rate)
+            parts[key] += (mine[1] if mine else 0.0) - (its[1] if its else 0.0)
+            titles[key] = (mine or other[key])[0]
+            rates[key] += [mine[2] - its[2]] if mine and its else []
     alike: dict[int, list[NodeKey]] = defaultdict(list)
-    for key, gap in found.items():
-        alike[len(gap.rates)].append(key)
-    gaps = [one for keys in alike.values() for one in _measured(found, keys, len(tasks), bootstrap)]
-    return tuple(sorted(gaps, key=lambda g: (-abs(g.contribution), g.graph, g.sub_goal)))
-
-
-def _measured(
-    found: Mapping[NodeKey, _Gap], keys: Sequence[NodeKey], tasks: int, bootstrap: Bootstrap
-) -> list[SubGoalGap]:
-    """The gaps of sub-goals that count on equally many tasks, their intervals at once."""
-    rates = np.array([found[key].rates for key in keys])
-    measured = Measured.of(rates, np.zeros(len(keys), dtype=np.bool_), bootstrap, tested=False)
+    for key, some in rates.items():
+        alike[len(some)].append(key)
     gaps = []
-    for row, (graph, sub_goal) in enumerate(keys):
-        gap = found[graph, sub_goal]
-        low, high, difference = measured.scores(row)
-        gaps.append(
-            SubGoalGap(
-                graph=graph,
-                sub_goal=sub_goal,
-                title=gap.title,
-                difference=difference,
-                low=low,
-                high=high,
-                contribution=gap.part / tasks,
-                n_tasks=measured.tasks,
+    for keys in alike.values():  # on equally many tasks: their intervals at once
+        differences = np.array([rates[key] for key in keys])
+        measured = Measured.of(differences, np.zeros(len(keys), dtype=np.bool_), bootstrap, tested=False)
+        for row, (graph, sub_goal) in enumerate(keys):
+            low, high, difference = measured.scores(row)
+            gaps.append(
+                SubGoalGap(
+                    graph=graph,
+                    sub_goal=sub_goal,
+                    title=titles[graph, sub_goal],
+                    difference=difference,
+                    low=low,
+                    high=high,
+                    contribution=parts[graph, sub_goal] / len(tasks),
+                    n_tasks=measured.tasks,
+                )
             )
-        )
-    return gaps
+    return tuple(sorted(gaps, key=lambda g: (-abs(g.contribution), g.graph, g.sub_goal)))
 
 
 def contributions(
@@ -168,16 +160,8 @@ def _mean(metric: str, runs: Sequence[RunScore]) -> float:
     return fsum(_value(run, metric) for run in runs) / len(runs)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Share:
-    """A sub-goal over repeats of a task: its part of the metric, and how often it was completed."""
-
-    title: str = ""
-    part: float = 0.0
-    rate: float = 0.0
-
-
-def _shares(runs: Sequence[RunScore], metric: str) -> dict[NodeKey, _Share]:
+def _shares(runs: Sequence[RunScore], metric: str) -> dict[NodeKey, tuple[str, float, float]]:
+    """Over repeats of a task, each sub-goal's title, part of the metric, and how often it was completed."""
     seen: dict[NodeKey, list[tuple[NodeResult, float]]] = defaultdict(list)
     weight_of = BY_SUB_GOAL[metric]
     for run in runs:
@@ -187,19 +171,10 @@ def _shares(runs: Sequence[RunScore], metric: str) -> dict[NodeKey, _Share]:
             part = weight / (whole * len(runs)) if node.completed else 0.0
             seen[run.graph_id, node.sub_goal].append((node, part))
     return {
-        key: _Share(
-            title=nodes[0][0].title,
-            part=fsum(part for _, part in nodes),
-            rate=fsum(bool(node.completed) for node, _ in nodes) / len(nodes),
+        key: (
+            nodes[0][0].title,
+            fsum(part for _, part in nodes),
+            fsum(bool(node.completed) for node, _ in nodes) / len(nodes),
         )
         for key, nodes in seen.items()
     }
-
-
-@dataclass(slots=True, kw_only=True)
-class _Gap:
-    """What two agents differ by at one sub-goal, as it is gathered task by task."""
-
-    title: str = ""
-    part: float = 0.0
-    rates: list[float] = field(default_factory=list)
