@@ -61,6 +61,7 @@ class BackgroundReading:
         self.found: dict[str, Texts] = {}
         self._ended = ended
         job = ReadingJob(folder=str(folder), ledgers=tuple(ledgers))
+        # A daemon, so that the app need not wait for it to end.
         self._listener = Thread(target=self._listen, args=(job,), daemon=True)
         self._listener.start()
 
@@ -138,7 +139,7 @@ class _Looked:
         places = range(len(events) - 1, -1, -1)
         own = next((at for at in places if not isinstance(events[at], ABOUT_RUN)), None)
         if own is not None:
-            # Its last own line's hash, which the next line names.
+            # The hash of the run's last own line, which the line after it names as `prev`.
             self.digest = events[own + 1].prev if own + 1 < len(events) else chain.last
         self._finished = chain.finished
         if self._finished:

@@ -427,7 +427,7 @@ def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
     return replace(
         corpus,
         runs=runs,
-        scores=EachOnce(runs, corpus.scores.__getitem__),
+        scores=EachOnce(runs, corpus.scores.__getitem__),  # lazily: some may not be made yet
         evaluations=evaluations,
         _findings=Once(findings),
         _left_out=others,

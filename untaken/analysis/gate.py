@@ -26,7 +26,7 @@ Basis = Literal["point", "interval"]
 GateVerdict = Literal["met", "not_met", "unscored"]
 
 _WORDS: Final[Mapping[Op, str]] = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
-# Blanks, too: the error can then name the metric that is meant.
+# With blanks, so that the error can suggest the metric that is meant.
 _NAME: Final = r"([A-Za-z][A-Za-z_]*(?: +[A-Za-z_]+)*)"
 _WRITTEN: Final = re.compile(rf"\s*{_NAME}\s*(>=|<=|>|<)\s*([0-9]{{1,9}}(?:\.[0-9]{{1,15}})?)\s*")
 DECIMALS: Final = 12
@@ -133,6 +133,7 @@ def parse_requirement(text: str, *, on: Basis = "point") -> Requirement:
         raise _invalid(f"{text!r}: {metric} is a share, from 0 to 1", f"{metric}{op}0.9")
     if on == "interval" and metric in _POOLED:
         raise _invalid(f"{text!r}: {metric} has no interval to compare", f"{metric}{op}{found[3]} --on point")
+    # `next` only narrows the type: `op` is one of them.
     return Requirement(metric=metric, op=next(known for known in _WORDS if known == op), bound=bound)
 
 
@@ -298,7 +299,7 @@ def _shortfall(
 ) -> tuple[tuple[MissedSubGoal, ...], tuple[str, ...]]:
     """What to look at first: sub-goals missed most often, and the runs that miss most of them."""
     runs = [score for score in scores if score.agent == agent]
-    if metric == "success_rate":
+    if metric == "success_rate":  # what the failed runs left undone
         runs = [score for score in runs if score.success is False]
     titles: dict[tuple[str, str], NodeResult] = {}
     counted: Counter[tuple[str, str]] = Counter()

@@ -91,7 +91,7 @@ def _shared_out(parts: Sequence[Sequence[Run]], applied: Sequence[Observed]) -> 
         {
             (run.run_id, selection.context_hash, skill)
             for run in part
-            if run.run_id in from_runs
+            if run.run_id in from_runs  # most runs have no applied signal
             for selection in run.selections
             for skill in (selection.selected, *selection.alternatives)
         }

@@ -141,6 +141,7 @@ def preview(
         seen.append((run, before, after))
         if progress and (len(seen) % 50 == 0 or len(seen) == len(concerned)):
             progress(len(seen), len(concerned), "scoring runs again")
+    # Of all runs, including those that there was no time for.
     tools = frozenset[str]().union(*(run.tools for run, _, _ in pairs))
     return _summary(seen, len(concerned) - len(seen), edited, missing, tools)
 

@@ -160,7 +160,7 @@ class _Trial:
 
     @property
     def place(self) -> tuple[datetime, str]:
-        return self.began, self.run_id
+        return self.began, self.run_id  # the id breaks ties the same way at every look
 
     def value(self, metric: Callable[[RunScore], Score]) -> Score | None:
         """``None`` while it is in flight."""
@@ -222,7 +222,7 @@ def _held(
     values = [value for value in found if not isinstance(value, Unscored)]
     upward = requirement.op in (">=", ">")
     bound = requirement.bound
-    # At most b is at least 1 − b of the rest.
+    # "At most b" is "at least 1 − b" of the complement.
     shares = values if upward else [None if value is None else 1 - value for value in values]
     least = bound if upward else 1 - bound
     decided = stats.decide(shares, passes=least, fails=least)
@@ -262,7 +262,7 @@ def _compared(
     found = [_difference(*(trial.value(value_of) for trial in pair)) for pair in pairs]
     values = [value for value in found if not isinstance(value, Unscored)]
     shares = [None if value is None else (1 + value) / 2 for value in values]  # `stats.decide` takes shares
-    decided = stats.decide(shares, passes=(1 - margin) / 2, fails=0.5)
+    decided = stats.decide(shares, passes=(1 - margin) / 2, fails=0.5)  # −margin and 0 as shares
     alone = sum(max(map(len, both)) - min(map(len, both)) for both in sides.values())
     return _check(
         decided,

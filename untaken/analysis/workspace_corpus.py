@@ -85,7 +85,7 @@ class WorkspaceCorpus:
             position: of the last ledger that counts, as for `Workspace.ledgers`.
         """
         with self._reading:  # who comes second finds what the first has read
-            # Before the files: what changes while they are read shows when these are asked again.
+            # Asked before the files are read and again after: a change in between shows.
             rows = store.ledger_state.rows() if self._keeps and position is None else None
             if self._open(store) and position is None:
                 files = self._files
@@ -151,7 +151,7 @@ class WorkspaceCorpus:
             self._current_graphs(store),
             memory=known.memories if known else remembered(runs, store.path),
             evaluations=known.evaluations if known else None,
-            # Scores do not rest on what memories hold: they are taken over in any case.
+            # Scores do not depend on memories: they can always be taken over.
             known=self._corpus,
             missing=missing,
             verdicts=verdicts,

@@ -134,12 +134,12 @@ class ChoiceReview:
             paths: rows of `paths`.
             corpus: what was reviewed; asked for unless `paths` are those with the largest deltas.
         """
-        if self.top and paths.index.equals(self._top.index):
+        if self.top and paths.index.equals(self._top.index):  # their cells are kept, so no corpus is needed
             rows = frame_of(DECISIONS, {name: list(self.top[name]) for name in DECISIONS})
         elif len(paths) <= FEW:
             rows = decisions_table(corpus(), paths)
         else:
-            rows = decisions_table(corpus()).iloc[paths.index]
+            rows = decisions_table(corpus()).iloc[paths.index]  # its index holds places in the whole table
         return rows.assign(
             choice=paths["choice"].astype("string").array,
             choice_support=paths["choice_support"].astype("string").array,
@@ -183,9 +183,9 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
         cost_unit=units.pop() if len(units) == 1 else None,
         refused=dict(Counter(one.code or one.reason for one in refused)),
         copies=tuple(f.message for memory in memories for f in memory.findings if f.code == COPIES.code),
-        top={},  # found by its own table, below
+        top={},  # filled in below, once there is a table to find it with
     )
     rows = decisions_table(corpus, found._top)
-    # As objects, where NA can be None: what is kept knows no NA.
+    # As objects with None for NA: an answer that is kept cannot hold pandas' NA.
     cells = {name: rows[name].astype(object).where(rows[name].notna(), None).tolist() for name in rows}
     return replace(found, top=cells)

@@ -147,7 +147,7 @@ class ComparedRow(DocumentPart, frozen=True, kw_only=True):
     cells: Sequence[ComparedCell]
 
 
-# Programs know the key by its first name.
+# Programs rely on the key that the document had first.
 class CompareDocument(
     DocumentPart, frozen=True, kw_only=True, tag="untaken.compare/1", rename={"divergences": "partings"}
 ):

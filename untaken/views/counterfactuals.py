@@ -162,7 +162,7 @@ def _parts(found: ScoreParts | None) -> Document:
     success = found.success
     parts = entry(
         DeltaParts(
-            # A mean times n: a whole number but for the last digits.
+            # A mean times n is a whole number except for its last digits.
             successes=round(success.n_alternative * (number(success.alternative) or 0.0), 6),
             n=success.n_alternative,
             run_success=number(success.selected) or 0.0,

@@ -49,7 +49,7 @@ class DocumentPart(Struct, frozen=True, kw_only=True):
     def of(cls, *sources: object, **more: object) -> Self:
         """The part with the fields of `more`; each other one is that of the first source that has it."""
         found = dict(more)
-        for name in cls.__struct_fields__:  # of the first, the others fill what it lacks
+        for name in cls.__struct_fields__:  # from the first source that has it
             source = next((one for one in sources if hasattr(one, name)), None)
             if source is not None:
                 found.setdefault(name, getattr(source, name))

@@ -117,6 +117,7 @@ def analyse_modes(
     read = read_runs(corpus.runs.values(), corpus.scores, taxonomy, reviewed=reviewed)
     done = frozenset(run.run for run in read)
     unread = [run for run in known.failing if run not in done]
+    # Only failed runs: the queue also lists successes with a critical sub-goal undone.
     left = sum(corpus.runs[run].success is not True for run in known.unbroken if run not in done)
     return ModeAnalysis(
         read=read,

@@ -169,7 +169,7 @@ def _edge_packet(corpus: Corpus, edge: EdgeAudit) -> PacketDocument:
     places = []
     for digest in edge.order.against:
         mapped = getattr(corpus.scores[digest], "mapped", ())
-        # The first of each: it is written last.
+        # In reverse, so that the first action of each sub-goal is written last and stays.
         first = {goal: seq for seq, goal, _ in sorted(mapped, reverse=True)}
         places.append(_Place(digest, edge.sub_goal, [first.get(edge.dependency), first.get(edge.sub_goal)]))
     title = f"{edge.sub_goal} needs {edge.dependency}: {edge.verdict}"
@@ -322,7 +322,7 @@ def _lines(run: Run, node: NodeScore | None, seqs: Sequence[int | None]) -> Iter
     if run.finished is not None:
         wanted[run.finished.seq] = None
     events = {event.seq: event for event in run.events}
-    for one in sorted(islice(wanted, MOST_LINES)):
+    for one in sorted(islice(wanted, MOST_LINES)):  # chosen by importance, shown in order of time
         if one in events:
             shown = {key: part for key, part in as_mapping(events[one]).items() if key not in _LEFT_OUT}
             text = json.dumps(shown, ensure_ascii=False)
@@ -335,7 +335,7 @@ def _test(graph: PlanGraph, name: str, tasks: Sequence[str]) -> PacketTest | Non
     if name not in by_id:
         return None
     kept = [by_id[one] for one in (name, *by_id[name].any_of) if one in by_id]
-    # What it needs is not in this plan.
+    # Without dependencies, which are not in this plan.
     return _plan_test(graph, [replace(node, deps=[]) for node in kept], tasks)
 
 

@@ -69,7 +69,7 @@ def _choice_of(made: Sequence[Choice], found: PathColumns) -> np.ndarray:
         np.concatenate([np.frombuffer(column, dtype=np.int64) for column in columns])
         for columns in ([choice.points.run for choice in made], [choice.points.seq for choice in made])
     )
-    # Both sorted by run, event and skill: what is then at the same place is the same path.
+    # With both sorted by run, event and skill, the n-th of one is the n-th of the other.
     choice = np.empty(len(run), dtype=np.int64)
     choice[np.lexsort((alternative, found.seq, found.run))] = np.repeat(np.arange(len(each)), each)[
         np.lexsort((taken, seq, run))

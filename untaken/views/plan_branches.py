@@ -49,7 +49,8 @@ def groups_of(
     for branch in branches:
         for part in nx.weakly_connected_components(flow.subgraph(branch)):
             if len(part) > 1 and not part & set(expanded):
-                group_of |= dict.fromkeys(part, len(group_of) + len(goals))  # a number is no id of a sub-goal
+                # Numbers, which no sub-goal has as its id.
+                group_of |= dict.fromkeys(part, len(group_of) + len(goals))
     groups: dict[object, list[SubGoal]] = {}
     for goal in goals:
         groups.setdefault(group_of.get(goal.id, goal.id), []).append(goal)

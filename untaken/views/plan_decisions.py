@@ -107,7 +107,7 @@ def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored |
     ids = {digest: run.path.run_id for digest, run in evaluation.runs.items()}
     silent_runs = Counter(why.reason for why in evaluation.silent.values())
     names = _domain_names(evaluation)
-    # An alternative refers to the very statement.
+    # By identity: an alternative refers to the statement object itself.
     places = {id(statement): place for place, statement in enumerate(evaluation.statements)}
     return PlanDocument.of(
         evaluation,
@@ -138,7 +138,7 @@ def _domain_names(evaluation: PlanEvaluation) -> dict[tuple[str, ...], str]:
 
 def _shared_beginning(names: set[str]) -> str:
     """What the names begin with, all of them."""
-    first, last = min(names), max(names)  # what these two share, all between them share
+    first, last = min(names), max(names)  # what these two share, all names between them share
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return "".join(letter for letter, _ in same).rstrip("-_/ .")
 

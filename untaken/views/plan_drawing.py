@@ -57,7 +57,7 @@ class Box:
     def size(self) -> tuple[float, float]:
         """Width and height in pixels."""
         wide = (sum(unicodedata.east_asian_width(c) in "WF" for c in line) for line in self.lines)
-        # Wide characters need nearly two places.
+        # A wide (East Asian) character takes nearly the width of two.
         longest = max(len(line) + 0.9 * more for line, more in zip(self.lines, wide, strict=True))
         width = max(150.0, longest * CHARACTER_WIDTH + 2 * MARGIN)
         return round(width), round(len(self.lines) * LINE_HEIGHT + 2 * MARGIN - 2)
@@ -150,6 +150,7 @@ def _box(group: list[SubGoal], status: dict[str, StatusName], *, icons: bool) ->
     first = group[0]
     shown = status[first.id]
     if len(group) > 1:
+        # A finished branch may also contain sub-goals that were not required.
         shown = "completed" if any(status[goal.id] == "completed" for goal in group) else shown
         words = f"{len(group)} {STATUS[shown].word}"
     else:

@@ -53,7 +53,7 @@ def lay_out(sizes: tuple[Point, ...], edges: tuple[Edge, ...], direction: Direct
         centres, lines = _in_layers(sizes, edges, direction)
     boxes = list(zip(centres, sizes, strict=True))
     through = [point for points in lines.values() for point in points]
-    # Infinity, because one box without a line would give `min` a single number, which it refuses.
+    # Infinity, because `min` does not take a single number: the case of one box without lines.
     left = min(*(x - w / 2 for (x, _), (w, _) in boxes), *(x for x, _ in through), float("inf"))
     top = min(y - h / 2 for (_, y), (_, h) in boxes)
     right = max(*(x + w / 2 for (x, _), (w, _) in boxes), *(x for x, _ in through), left)
@@ -91,7 +91,7 @@ def _by_graphviz(
 
 
 def _points(written: str) -> list[Point]:
-    # Graphviz counts y upwards.
+    # In Graphviz y grows upwards, on screens downwards.
     return [(float(x), -float(y)) for x, y in (pair.split(",") for pair in written.split())]
 
 
@@ -144,6 +144,7 @@ def arrow(points: Sequence[Point]) -> tuple[str, str]:
     *before, (a, b), (x, y) = points
     length = hypot(x - a, y - b) or 1.0
     u, v = (x - a) / length, (y - b) / length
+    # The line ends inside its arrowhead, so that it does not show beyond the tip.
     start, *ways = [f"{p:g},{q:g}" for p, q in (*before, (a, b), (x - 9 * u, y - 9 * v))]
     left, right = (f"{x - 10 * u + side * v:g},{y - 10 * v - side * u:g}" for side in (5, -5))
     curves = (f"C {' '.join(ways[at : at + 3])}" for at in range(0, len(ways), 3))

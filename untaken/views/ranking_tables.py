@@ -260,7 +260,7 @@ def sub_goal_failures(corpus: Corpus) -> pd.DataFrame:
         if isinstance(score, RunScore):  # most runs share their results with others
             alike.setdefault((score.graph_id, score.agent, id(score.results)), []).append(score)
     for (graph_id, agent, _), scores in alike.items():
-        for node in scores[0].results:  # which are those of all of them
+        for node in scores[0].results:  # the same results as those of the others
             key = (graph_id, node.sub_goal, agent)
             seen.setdefault(key, (node.title, node.critical))
             tally.setdefault(key, Counter())[node.status] += len(scores)

@@ -109,7 +109,7 @@ def rank_document(
         ],
         pairs=[pair for found in compared.values() for pair in found.pairs],
         ties={metric: found.ties for metric, found in compared.items()},
-        # The first is the outcome itself.
+        # Without the first metric, which is the outcome itself.
         quadrants=[one for metric in [*report.metrics][1:] for one in report.placed(metric)],
         workflows=[_workflow(report, verdict) for verdict in report.workflows],
         rule=RuleEntry(changes=[_change(one) for one in rule.changes], flips=rule.flips) if rule else UNSET,

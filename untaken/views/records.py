@@ -226,7 +226,7 @@ def context_names(corpus: Corpus) -> dict[str, str]:
             times.update(selection.layers)
             if selection.context is not None:
                 names.setdefault(selection.context_hash, readable(selection.context))
-    # One that was recorded comes before one that is worked out.
+    # A recorded name takes precedence over one that was derived.
     names = coarse_contexts(corpus.runs.values()) | names
     ordered = sorted(times, key=lambda key: (-times[key], key))
     return {key: names.get(key) or key for key in ordered}

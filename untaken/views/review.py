@@ -145,5 +145,5 @@ def review_kind(run: Run, contradiction: ReviewKind | None) -> ReviewKind:
 
 def _weight(score: RunScore) -> float:
     critical = sum(v.kind == "critical" for v in score.violations) + score.critical - score.critical_completed
-    # A sub-goal more that is critical outweighs any share of completion.
+    # One more critical miss outweighs any difference in completion, which is at most 1.
     return critical + 1.0 - (number(score.completion) or 0.0)

@@ -316,7 +316,7 @@ def _progress_shape() -> Schema:
     }
 
 
-# Programs know the key by its first name.
+# Programs rely on the key that the document had first.
 class CaseEntry(DocumentPart, frozen=True, kw_only=True, rename={"disagreements": "parted"}):
     """A failing run and its review."""
 

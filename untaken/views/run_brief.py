@@ -75,7 +75,7 @@ def _plan(graph: PlanGraph | None) -> str:
     """The sub-goals that decide whether the plan is met: critical ones, and those that none waits for."""
     if graph is None:
         return ""
-    # Options, too: their group stands for them.
+    # Options count as needed: the group that lists them is named instead.
     needed = {dep for goal in graph.sub_goals for dep in (*goal.deps, *goal.any_of)}
     named = [
         f"{STAR} {goal.title or goal.id}" if goal.critical else goal.title or goal.id

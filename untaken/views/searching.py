@@ -36,7 +36,7 @@ def texts_with(runs: Iterable[Run], words: list[str], *, most: int) -> tuple[lis
         for event in run.events[: run.own]:
             spoken = event_words(event) or ""
             folded = spoken.casefold()
-            left -= len(spoken)  # also where nothing is found: time goes by characters
+            left -= len(spoken)  # whether found or not: the time taken depends on the characters
             if all(word in folded for word in words):
                 start = max(0, folded.find(words[0]) - _BEFORE)
                 hits.append(

@@ -91,7 +91,7 @@ def _type(hint: Any, *, flat: bool = False) -> Schema:
         return {"type": "array", "items": _type(args[0], flat=flat)}
     if origin in (Union, UnionType):
         parts = [_type(part, flat=flat) for part in args if part is not UnsetType]
-        # None and Unscored are null both.
+        # None and Unscored are both null.
         distinct = [part for i, part in enumerate(parts) if part not in parts[:i]]
         return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
     if hint in _SCALARS:

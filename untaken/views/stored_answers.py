@@ -110,7 +110,7 @@ def load_kept(folder: Path, what: str, key: str) -> Any:
         return None
     try:
         return _decoder(what).decode(found)
-    except msgspec.MsgspecError:  # a damaged one, or one of another form: it is worked out again
+    except msgspec.MsgspecError:  # damaged, or in an older form: it is worked out again
         return None
 
 
@@ -127,7 +127,7 @@ def _decoder(what: str) -> msgspec.msgpack.Decoder[Any]:
 
 def _plain(column: Any) -> object:
     """A column as what MessagePack knows."""
-    # Arrays as bytes: as lists of numbers they would take many times as long.
+    # Arrays are kept as bytes, which is much faster than as lists of numbers.
     if isinstance(column, Points):
         return column.run.tobytes(), column.seq.tobytes()
     return column.dtype.str, column.tobytes()

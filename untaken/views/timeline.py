@@ -69,7 +69,7 @@ class Timeline(Sequence[TimelineRow]):
         return self._row(self._run.events[at])
 
     def _row(self, event: ev.AnyEvent) -> TimelineRow:
-        # The last of the mapped actions up to the event is the event's own, if it has one.
+        # If the event is a mapped action, it is the last one up to here: `_mapped` is in order of `seq`.
         last = bisect_left(self._mapped, (event.seq + 1,)) - 1
         known = last >= 0 and self._mapped[last][0] == event.seq
         goal = self._mapped[last][1] if known else None

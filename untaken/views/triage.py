@@ -271,7 +271,7 @@ def _cause(cause: Cause | None) -> ItemCause | None:
     if cause is None:
         return None
     texts = ("tool", "error", "argument", "value")
-    # An empty text does not apply: null.
+    # Texts that do not apply are empty in a cause, and null in documents.
     return ItemCause.of(cause, **{name: getattr(cause, name) or None for name in texts})
 
 

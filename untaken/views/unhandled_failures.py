@@ -71,7 +71,7 @@ def _failure(run: Run, trace: Trace, failed: Observation, call: ToolCall | None)
 
 def _acts(event: Event) -> bool:
     if isinstance(event, ToolCall):
-        return event.requestor != "user"  # a simulated user does not answer for the agent
+        return event.requestor != "user"  # what a simulated user does is not the agent's reaction
     if isinstance(event, Message):
         return event.role.lower() not in ("user", "system", "tool")
     return isinstance(event, RunFinished)

@@ -120,7 +120,8 @@ class Upload:
     @property
     def runs(self) -> int:
         """Unbroken runs in it; one that several members are about counts once."""
-        shared = sum(member.loss.shared for member in self.members if member.loss)  # each member counts it
+        # Each member counts the runs that it shares with others.
+        shared = sum(member.loss.shared for member in self.members if member.loss)
         return sum(part.runs for part in self.parts) - shared
 
     @property
@@ -136,7 +137,7 @@ class Upload:
         if not any(_gave(member) for member in self.members):
             return "✗"
         looked_at = [member for member in self.members if not is_side_file(member)]
-        # A licence beside the runs is no fault.
+        # A licence beside the runs is not a fault.
         return "⚠" if any(map(_faulty, (self.row, *looked_at))) else "✓"
 
     @property
@@ -326,7 +327,7 @@ def uploads_table(found: Sequence[Upload]) -> pd.DataFrame:
 def _mark(one: UploadResult) -> Mark:
     faulty = _faulty(one)
     unread = faulty or any(found.code == "file-not-read" for found in one.findings)
-    # What is here already, or gave something all the same, counts as added.
+    # A faulty file counts as added if it is here already, or if something in it could be read.
     if one.kind is None or (unread and not one.new and not one.runs + one.graphs):
         return "✗"
     return "⚠" if faulty else "✓"

@@ -87,7 +87,7 @@ def _usage(agent: str, task_id: str | None, runs: Mapping[str, list[Run]]) -> Ag
     figures: dict[str, Score | int] = {}
     for name, take in MEASURES.items():
         value, low, high, n = measured(runs, take, share=name == "success")
-        if name == "cost" and len(units) > 1:  # a sum of dollars and points is no figure
+        if name == "cost" and len(units) > 1:  # dollars and points cannot be added up
             value = low = high = SEVERAL_UNITS
         figures |= {name: value, f"{name}_low": low, f"{name}_high": high, f"{name}_n": n}
     return AgentUsage.of(

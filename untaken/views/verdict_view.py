@@ -80,7 +80,7 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
     latest |= {} if settled is None else {SETTLED: settled.seq}
     kept = {verdict.seq for verdict in sound}
     counted = {verdict.seq for verdict in whose_count(given, [verdicts], graph=run.started.graph or "")}
-    winners = node.decided_by.removeprefix("verdict:").split(", ")  # several reviewers may decide together
+    winners = node.decided_by.removeprefix("verdict:").split(", ")  # a majority of reviewers decides together
     found = [
         VerdictView(
             seq=verdict.seq,
@@ -113,7 +113,7 @@ def _quotes(run: Run, verdict: Verdict) -> tuple[Quoted, ...]:
         Quoted(
             seq=cited.seq,
             quote=cited.quote,
-            # No quote to look for: the event is there.
+            # Without a quote it is enough that the event exists.
             found=cited.seq in events and (not cited.quote or holds(events[cited.seq], cited.quote)),
         )
         for cited in verdict.evidence or ()

@@ -244,7 +244,7 @@ def versions_document(
 
 def causes_of_versions(triage: Triage, runs: Mapping[str, Run], found: VersionComparison) -> list[Cause]:
     """The causes that only runs of the version that got worse have in common; most runs first."""
-    # Where neither is worse, the second is asked about.
+    # If neither is worse, the second version is the one of interest.
     worse = found.b if (found.outcome.difference or 0.0) <= 0 else found.a
     value = VALUES[found.by]
     kept = [cause for cause in triage.causes if all(value(runs[one]) == worse for one in cause.runs)]

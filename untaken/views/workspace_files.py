@@ -63,7 +63,7 @@ AUDIT: Final[Columns[AuditEntry]] = {
 def files_table(files: Iterable[StoredFile], runs: Iterable[Run]) -> pd.DataFrame:
     """One row per file of a workspace (columns: `FILES`)."""
     verdicts: dict[str, Counter[str]] = {}
-    # A run's source is the name of its file.
+    # `Run.source` is the name of the file it was read from.
     for run in runs:
         verdicts.setdefault(run.source, Counter())[run.integrity.verdict] += 1
     return frame(FILES, [FileRow(file=f, verdicts=verdicts.get(f.name, Counter())) for f in files])

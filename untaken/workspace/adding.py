@@ -95,11 +95,9 @@ def placing(engine: Engine, folder: Path) -> Iterator[None]:
             yield
         except BaseException:
             if placed:
-                # What cannot be tidied stays as an orphan, which the doctor lists: the error raised inside is
-                # the one to see.
+                # If tidying fails too, the doctor lists the orphan: the first error is the one to report.
                 with suppress(UntakenError, OSError), writing(engine) as connection:
-                    # Another process may have added the same bytes meanwhile: the same digest, so the same
-                    # path.
+                    # Another process may have added the same bytes meanwhile, which have the same path.
                     for path in set(placed) - records.named_paths(connection, placed, folder):
                         path.unlink(missing_ok=True)
             raise
@@ -190,7 +188,7 @@ def _meet_recorded(
         for i in own
         if i.head and i.run_id in recorded and i.head.events > recorded[i.run_id][0].events
     }
-    extending = _extending(path, longer) if longer else frozenset()  # reads the whole ledger again
+    extending = _extending(path, longer) if longer else frozenset()  # it reads the whole ledger
     met = {}
     for integrity in own:
         head, from_format = recorded.get(integrity.run_id, (None, None))

@@ -80,6 +80,7 @@ class _Verified:
 @contextmanager
 def one_transaction(engine: Engine, folder: Path) -> Iterator[None]:
     """What is added inside is on disk before its rows are committed, all of them or none."""
+    # The sync is innermost: files are safe before the transaction commits.
     with placing(engine, folder), bundles.swept(engine, folder), together(engine), synced_together():
         yield
 
@@ -190,7 +191,7 @@ class _Anchored:
             and isinstance(copy.content, bytes)
             and copy.bytes <= bundles.SHORT_BYTES
             and not (copy.compression or self.findings)
-            and copy.content.endswith(b"\n")  # else the next ledger would begin on its last line
+            and copy.content.endswith(b"\n")  # otherwise the next ledger would continue its last line
             and all(one.accepted and not one.integrity.broken for one in self.met.values())
         )
 
@@ -278,7 +279,7 @@ def keep_traces(engine: Engine, folder: Path, traces: Sequence[KeptTrace]) -> li
                 links.setdefault(identity, []).extend(trace.results)
                 if identity in known:
                     back[identity] = removing.restore(connection, identity, folder)
-                    # What this conversion noticed, not an earlier one.
+                    # The report of the latest conversion replaces that of an earlier one.
                     records.update_account(connection, file)
                 else:
                     fresh.setdefault(identity, file)

@@ -45,7 +45,7 @@ from untaken.workspace.tables import appends, files, heads
 LOCK_SECONDS: Final = 30.0
 NOT_FOUND: Final = "ledger-not-found"
 """Code of the error for a stored ledger that is not on disk."""
-_TRIES: Final = 20  # looks at a ledger that others change meanwhile; after that it counts as gone
+_TRIES: Final = 20  # attempts to look at a ledger that others are changing, before it counts as gone
 _CHUNK: Final = 1 << 20
 
 
@@ -83,7 +83,7 @@ def append_to_run(
         for _ in range(_TRIES):
             digest = _holder(engine, folder, run)
             with suppress(_FileReplaced), _alone(folder, digest):
-                _settle(engine, folder, digest)  # an append that was cut short has left bytes beyond the head
+                _settle(engine, folder, digest)  # an interrupted append may have left bytes beyond the head
                 return _append(engine, folder, digest, run, drafts, clock=clock)
         raise unknown_run(run)
     except UntakenError as error:  # it names the stored file, which nobody knows
@@ -169,7 +169,7 @@ def ledger_snapshots(
             with suppress(FileNotFoundError):
                 if recorded.file and recorded.file.path:
                     streams[digest] = opened.enter_context(recorded.file.path.open("rb"))
-        # Of the open file: another may get its name.
+        # Of the open file, because another file may take its name meanwhile.
         sizes = {digest: os.fstat(stream.fileno()).st_size for digest, stream in streams.items()}
         after = _recorded(engine, folder, digests)
         yield {
@@ -188,11 +188,11 @@ def extended_here(engine: Engine, folder: Path, copy: Staged) -> StoredFile | No
     with reading(engine) as connection:
         stored = records.ledgers_of(connection, folder, first_runs(peek(copy.content)))
     for file in stored:
-        # Only an append writes heads beside a ledger here.
+        # Only ledgers that were appended to here have a heads file beside them.
         if file.path is None or not heads_path(file.path).exists() or not file.path.is_file():
             continue
         size = file.path.stat().st_size
-        # What was added is still its beginning: an append never changes an earlier byte.
+        # Appending never changes earlier bytes, so the file still begins with what was added.
         earlier = file.bytes < copy.bytes <= size and _digest(file.path, file.bytes) == file.digest
         if (earlier or copy.bytes == size) and _digest(file.path, copy.bytes) == copy.digest:
             return file
@@ -208,7 +208,7 @@ def holds_later(connection: Connection, folder: Path, run_id: str, head: Head) -
         return False
     runs, _ = read_ledger(file.path, strict=False, heads={}, name=file.name)
     found = next((run for run in runs if run.run_id == run_id), None)
-    # All of the run itself, and not yet all that was written about it.
+    # The copy has the whole run, but not yet everything that was written about it.
     if found is None or not found.own <= head.events < len(found.events):
         return False
     return found.events[head.events].prev == head.sha256
@@ -269,7 +269,7 @@ def _settle(engine: Engine, folder: Path, digest: str) -> None:
     with writing(engine) as connection:
         for row in begun:
             end = Head(events=row.events_after, sha256=row.sha256_after)
-            if now.get(row.run_id) == end:  # else the journal undid it: the head stays
+            if now.get(row.run_id) == end:  # otherwise the journal undid it, and the head stays
                 move_head(connection, digest, row.run_id, end)
                 start = Head(events=row.events_before, sha256=row.sha256_before)
                 remember(connection, row.run_id, OwnSpan(start=start, end=end))
@@ -286,7 +286,7 @@ def _ready(engine: Engine, folder: Path, digest: str) -> tuple[Path, dict[str, H
         raise UntakenError(NOT_FOUND, "no such file", where=Where(file=name))
     path = _uncompressed(engine, folder, file, file.path)
     sidecar = heads_path(path)
-    # The database decides: the heads beside the file are for its writer.
+    # The database is the authority. The heads beside the file are there for its writer.
     if not sidecar.exists() or load_heads(sidecar) != expected:
         save_heads(sidecar, expected)
     return path, expected
@@ -299,7 +299,7 @@ def _uncompressed(engine: Engine, folder: Path, file: StoredFile, path: Path) ->
             return path
         stream.seek(0)
         plain = path.with_name(f"{file.digest}.jsonl")
-        # A killed process leaves only this name behind, and the next one begins it again.
+        # A process that is killed leaves only this temporary file, which the next one overwrites.
         fresh = path.with_name(f".{file.digest}.plain")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
         try:
@@ -310,7 +310,7 @@ def _uncompressed(engine: Engine, folder: Path, file: StoredFile, path: Path) ->
             os.close(descriptor)
     disk.rename(fresh, plain)
     disk.sync_folder(plain.parent)
-    # Between the new file and the end of the old one: the row names a whole file at every moment.
+    # Before the old file is removed, so that the row names a complete file at every moment.
     with writing(engine) as connection:
         place = plain.relative_to(folder).as_posix()
         connection.execute(update(files).where(files.c.digest == file.digest).values(path=place))
@@ -342,7 +342,7 @@ def _holder(engine: Engine, folder: Path, run: Run) -> str:
     for row in rows:
         if Head(events=row.events, sha256=row.sha256) == run.integrity.head:
             return str(row.file)
-    # The head has moved since the run was read: its digest, which no later event changes, finds it.
+    # The head has moved since the run was read. Its digest, which later events do not change, identifies it.
     for row in rows:
         with ledger_snapshot(engine, folder, row.file) as now:
             alone = read_one(View(name=row.file, heads=now.heads, stream=now.front), run.run_id)

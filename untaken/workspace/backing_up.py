@@ -119,9 +119,9 @@ def _write(
         entries: list[ArchiveMember] = []
         findings: list[Finding] = []
         rows: dict[str, int] = {}
-        # Compressed after the transaction: others wait for its lock.
+        # Tables are spooled here and compressed after the transaction, because writers wait for its lock.
         with SpooledTemporaryFile(_IN_MEMORY) as spool:
-            # A read-only one has no lock.
+            # A read-only database has no write lock to take.
             with (reading if is_read_only(engine) else writing)(engine) as connection:
                 ends = [(table.name, *_dump(connection, table, spool)) for table in DUMPED]
                 wanted = list(_wanted(connection, folder))
@@ -136,7 +136,7 @@ def _write(
                 progress(done, len(wanted), one.file.name if one.file else one.path)
         manifest = Manifest(made_at=made_at.isoformat(), revision=REVISION, rows=rows, entries=entries)
         archive.writestr(MANIFEST, msgspec.json.encode(manifest))
-        archive.close()  # writes the list of members: it has to be on disk, too
+        archive.close()  # writes the directory of the archive, which has to be synced, too
         stream.flush()
         disk.fsync(stream.fileno())
     files = sum(entry.path.startswith(FILES) for entry in entries)
@@ -162,18 +162,18 @@ def _wanted(connection: Connection, folder: Path) -> Iterator[_Wanted]:
     """Every file with its size now; of a ledger that is being appended to, the size before."""
     begun = connection.execute(select(appends.c.file, appends.c.bytes_before)).all()
     before = {row.file: row.bytes_before for row in begun}
-    # What is removed can still be restored.
+    # Removed files are included: they can still be restored.
     stored = [*records.all_files(connection, folder), *records.all_files(connection, folder, removed=True)]
     seen: set[Path] = set()
     for file in stored:
-        if file.path is None or file.path in seen:  # traces of other names may have the same bytes
+        if file.path is None or file.path in seen:  # two traces with different names may have the same bytes
             continue
         seen.add(file.path)
         size = file.path.stat().st_size if file.path.is_file() else -1
         size = min(size, before.get(file.digest, size))
         yield _Wanted(path=file.path.relative_to(folder).as_posix(), size=size, file=file)
     for path in sorted(folder.iterdir()):
-        # A link may lead to a file that is not the workspace's.
+        # A link could point to a file outside of the workspace.
         if LOOSE_FILE.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             yield _Wanted(path=path.name, size=path.stat().st_size)
 
@@ -194,7 +194,7 @@ def _copied(
             entry = _member(archive, name, source, wanted.size if grows else now)  # others are replaced whole
     except FileNotFoundError:
         raise _Moved from None
-    # Ledgers grow after they were added, and the digest of a trace is also that of its name.
+    # Only graphs can be compared: ledgers grow, and the digest of a trace also covers its name.
     changed = file and file.kind == "graph" and entry.sha256 != file.digest
     return entry, _damaged(file, "differs from the added file") if changed else None
 
@@ -204,7 +204,7 @@ def _member(archive: zipfile.ZipFile, name: str, source: IO[bytes], size: int) -
     hasher, left = hashlib.sha256(), size
     info = zipfile.ZipInfo(name)
     info.compress_type = zipfile.ZIP_STORED if name.endswith(_COMPRESSED) else zipfile.ZIP_DEFLATED
-    with archive.open(info, "w", force_zip64=True) as member:  # its size is not known before it ends
+    with archive.open(info, "w", force_zip64=True) as member:  # the size is not known in advance
         while left and (piece := source.read(min(left, MIB))):
             hasher.update(piece)
             member.write(piece)

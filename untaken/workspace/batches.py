@@ -57,7 +57,7 @@ def take_found(
     kept = done = 0
     try:
         for part in batches(found, lambda item: item[1].stat().st_size):
-            with together() if len(part) > 1 else nullcontext():  # one alone has a transaction of its own
+            with together() if len(part) > 1 else nullcontext():  # a single file has its own transaction
                 for folder, path in part:
                     name = path.relative_to(folder).as_posix()
                     take(name, path)

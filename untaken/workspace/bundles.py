@@ -56,7 +56,7 @@ class BundledLedger:
 
 def name_of(names: Sequence[str]) -> str:
     """What a bundle of these ledgers is called."""
-    # For the words after it.
+    # 40 characters for the words that follow.
     return f"{names[0].removesuffix('.jsonl')[: limits.NAME_CHARS - 40]} and {len(names) - 1} more.jsonl"
 
 
@@ -170,10 +170,10 @@ class _Splitting:
 
     def split(self) -> None:
         """Writes its ledgers into files: each of those taken into its own, the others into one."""
-        # One takes over the bundle's row, even where all are taken out: heads and removals refer to it.
+        # One ledger keeps the bundle's row, even if all are taken out: heads and removals refer to it.
         rest = [part for part in self.parts if part.digest not in self.taken] or [self.parts[-1]]
         alone = [part for part in self.parts if part not in rest]
-        later = [  # appended here: `bytes` is its size when it was added
+        later = [  # what was appended here: `bytes` is the size when added
             (line, next(iter(first_runs(line)), ""))
             for line in self.content[self.file.bytes :].splitlines(keepends=True)
         ]
@@ -208,7 +208,7 @@ class _Splitting:
         }
         self.connection.execute(update(files).where(files.c.digest == before).values(row))
         self.connection.execute(delete(bundled).where(bundled.c.bundle == before))
-        if [part.digest for part in rest] != [digest]:  # one ledger alone is a file like any other
+        if [part.digest for part in rest] != [digest]:  # a single ledger is an ordinary file
             insert_parts(self.connection, placed(rest, digest))
 
     def _placed(self, digest: str, start: bytes, appended: bytes) -> Path:
@@ -256,7 +256,7 @@ _LEFT: Final[ContextVar[list[Path] | None]] = ContextVar("files of bundles that 
 @contextmanager
 def swept(engine: Engine, folder: Path) -> Iterator[None]:
     """The files of bundles that are split inside are deleted once that is committed."""
-    if _LEFT.get() is not None:
+    if _LEFT.get() is not None:  # the outermost one deletes them, once everything is committed
         yield
         return
     left: list[Path] = []

@@ -41,7 +41,7 @@ class Extension:
 def waiting(engine: Engine, folder: Path) -> list[Extension]:
     """What nobody has confirmed: events that still follow a recorded head, conversions that still differ."""
     with reading(engine) as connection:
-        # A search in JSON text: it may find too much, and `_waiting_codes` decides.
+        # This searches JSON text and may find too much; `_waiting_codes` decides.
         noted = or_(*(files.c.findings.contains(code, autoescape=True) for code in (WAITS, DIFFERS)))
         stored = [f for f in records.all_files(connection, folder, where=noted) if _waiting_codes(f)]
         recorded = records.recorded_heads(connection) if stored else {}
@@ -71,7 +71,7 @@ def confirm(engine: Engine, folder: Path, extension: Extension, author: str) -> 
     if run.integrity.broken or run.integrity.head is None:
         return False
     with writing(engine) as connection:
-        # Again, now that nobody else writes.
+        # Checked again, now that no other writer can come between.
         if records.recorded_heads(connection)[run.run_id][0] != extension.recorded:
             return False
         move_head(connection, extension.file.digest, run.run_id, run.integrity.head)

@@ -34,7 +34,7 @@ _CHUNK: Final = MIB
 _STAGED: Final = ".adding-"
 GZIP: Final = b"\x1f\x8b"
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
-# Possessive and atomic: hostile text of many blanks cannot make it look back.
+# Possessive and atomic, so that hostile text of many blanks cannot cause backtracking.
 _MERMAID: Final = re.compile(
     r"\s*+(?:(?>---.*?---)\s*+)?(?:%%[^\n]*+\n\s*+)*+(?:flowchart|graph)\s", re.DOTALL
 )
@@ -71,7 +71,7 @@ def peek(data: bytes | Path) -> bytes:
             head = stream.read(PEEK_BYTES)
     try:
         if head.startswith(GZIP):
-            # Bounded: few bytes may hold gigabytes.
+            # Bounded, because a few bytes can unpack to gigabytes.
             return zlib.decompressobj(wbits=31).decompress(head, PEEK_BYTES)
         if head.startswith(ZSTD):
             with zstandard.ZstdDecompressor().stream_reader(head) as reader:
@@ -141,7 +141,7 @@ class Staged:
         waiting = UNSYNCED.get()
         if waiting is not None:
             waiting.expect(target)
-        # Of many together, nothing refers to a new one before the transaction ends: no rename is needed.
+        # In a batch nothing refers to a new file before the transaction commits, so the rename can be saved.
         if waiting is None or isinstance(self.content, Path) or not _created(target, self.content):
             with _noted_if_new(target):
                 self._put(target)
@@ -194,7 +194,7 @@ def placed_files() -> Iterator[list[Path]]:
     finally:
         _PLACED.reset(token)
         if outer is not None:
-            outer += placed
+            outer += placed  # if the outer one fails, these are deleted, too
 
 
 @contextmanager
@@ -209,7 +209,7 @@ def _noted_if_new(target: Path) -> Iterator[None]:
 def clear_staged(folder: Path, before: datetime) -> None:
     """Removes copies that a killed process left behind, last written before a moment."""
     for path in folder.glob(f"{_STAGED}*"):
-        if path.is_file() and path.stat().st_mtime < before.timestamp():  # a younger one may be at work
+        if path.is_file() and path.stat().st_mtime < before.timestamp():  # newer ones may be in use
             path.unlink(missing_ok=True)
 
 

@@ -33,15 +33,15 @@ EXAMPLE: Final = "postgresql+psycopg://USER:PASSWORD@HOST:5432/DATABASE"
 
 _LOCK: Final = 0x756E74616B656E
 """Number of the advisory lock that a writer holds ("untaken")."""
-# In our words, not the drivers': those of SQLite begin deferred, and a deferred read-then-write fails under
-# contention however long the busy timeout is.
+# Written out, because SQLite's driver begins deferred: a deferred transaction that reads and then writes
+# fails under contention, however long the busy timeout is.
 _BEGIN: Final = {
     ("sqlite", "write"): "BEGIN IMMEDIATE",
     ("sqlite", "read"): "BEGIN",
     ("postgresql", "write"): (
         f"BEGIN; SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SELECT pg_advisory_xact_lock({_LOCK})"
     ),
-    # A reading of several statements sees one state, as any transaction of SQLite does.
+    # So that several statements see one state, as they always do in a transaction of SQLite.
     ("postgresql", "read"): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
 
@@ -117,8 +117,8 @@ def _sqlite(path: Path, busy_seconds: float) -> Engine:
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: object) -> None:
         try:
-            connection.execute("PRAGMA journal_mode=WAL").close()  # one can write while others read
-            connection.execute("PRAGMA synchronous=FULL").close()  # what is committed survives a power cut
+            connection.execute("PRAGMA journal_mode=WAL").close()  # readers do not wait for the writer
+            connection.execute("PRAGMA synchronous=FULL").close()  # a commit survives a power cut
         except sqlite3.DatabaseError:
             connection.close()  # nobody else will: it never reached the pool
             raise
@@ -130,8 +130,8 @@ def _postgresql(url: URL) -> Engine:
     try:
         return create_engine(
             url,
-            isolation_level="AUTOCOMMIT",  # transactions begin and end with the statements above
-            pool_pre_ping=True,  # a server that was restarted left dead connections
+            isolation_level="AUTOCOMMIT",  # transactions are begun with `_BEGIN`
+            pool_pre_ping=True,  # after a restart of the server, pooled connections are dead
             pool_size=2,
             max_overflow=20,
             connect_args={} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS},
@@ -248,7 +248,7 @@ def _transaction(engine: Engine) -> Connection | None:
 
 @contextmanager
 def _savepoint(connection: Connection) -> Iterator[None]:
-    connection.exec_driver_sql("SAVEPOINT part")  # nested ones share a name: the innermost is meant
+    connection.exec_driver_sql("SAVEPOINT part")  # nested savepoints may share a name: the innermost is meant
     try:
         yield
     except BaseException:

@@ -126,7 +126,7 @@ def _file(folder: Path, ledger: str, key: str) -> Path:
 
 
 def _signature(secret: bytes, name: str, packed: bytes) -> bytes:
-    # The name, too: no table takes the place of another.
+    # The name is signed, too, so that no table can take the place of another.
     return blake2b(name.encode() + packed, key=secret, digest_size=_SIGNED).digest()
 
 

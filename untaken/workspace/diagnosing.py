@@ -28,7 +28,7 @@ NAMED: Final = 20
 """Files named in one check; the rest are counted."""
 LOG_BYTES: Final = 256 * MIB
 LOW_BYTES: Final = 100 * MIB
-_AT_WORK: Final = timedelta(minutes=10)  # an append takes a moment; this long, and it was interrupted
+_AT_WORK: Final = timedelta(minutes=10)  # an append takes seconds: after this long it was interrupted
 _RESTORE: Final = "Restore the last backup; keep this folder until that is done."
 
 
@@ -187,8 +187,8 @@ def _broken(engine: Engine, folder: Path, file: StoredFile, *, same: bool) -> st
             verdicts = verify_ledger(now.front, heads=now.heads, name=file.name)
     except UntakenError as error:
         return error.message
-    # As it was added, only runs whose head this file gave; appended to, all but those that another took over,
-    # and "", the faults in lines of no run.
+    # A file as it was added answers only for runs whose heads it gave. One that was appended to answers for
+    # all its runs but those that another file took over, and for lines of no run ("").
     checked = accepted if same else {"", *now.heads} - now.superseded
     broken = [f"{i.run_id}: {i.verdict}" for i in verdicts if i.broken and i.run_id in checked]
     return ", ".join(broken[:3]) or None

@@ -71,7 +71,7 @@ def examine(folder: Path, url: str | None = None, progress: Progress | None = No
             checks = diagnose(engine, folder, progress).checks
         finally:
             engine.dispose()
-    # It could not be opened, although its pages are sound.
+    # The pages are sound, so say why it could not be opened.
     if all(check.state != "fault" for check in checks if check.name == "database"):
         checks = (unanswered("database", fault), *(check for check in checks if check.name != "database"))
     kept = list(kept_files(folder))
@@ -112,7 +112,7 @@ def _opened(folder: Path, url: str | None) -> UntakenError | None:
     except UntakenError as error:
         return error
     try:
-        with writing(engine):  # is it locked? `Workspace` would wait much longer
+        with writing(engine):  # fails early if it is locked: `Workspace` would wait much longer
             pass
         if engine.dialect.name == "sqlite" and (damage := integrity(engine)) != "ok":
             return damaged(engine.url, damage)

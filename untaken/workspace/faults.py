@@ -70,7 +70,7 @@ def in_words(engine: Engine) -> Iterator[None]:
         raise as_untaken(error, engine) from error
     except PendingRollbackError as error:  # it was lost before, which somebody has taken as said
         raise unreachable(engine.url, "the connection was lost") from error
-    # A damaged page gives values that cannot be, which fail anywhere: SQLite's check tells it from our bugs.
+    # Impossible values from a damaged page can fail anywhere. SQLite's check tells them from our own bugs.
     except (*_ODD_ROW, SQLAlchemyError) as error:
         if engine.dialect.name == "sqlite" and (damage := integrity(engine)) != "ok":
             raise damaged(engine.url, damage) from error
@@ -108,6 +108,7 @@ def integrity(engine: Engine) -> str:
     """SQLite's check of its file: "ok", or the first damage."""
     try:
         with engine.connect() as connection:
+            # (1): the first fault is enough.
             return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
     except (SQLAlchemyError, sqlite3.Error, ValueError) as error:  # its own words may be no text
         return _reason(error)
@@ -149,7 +150,7 @@ def unreachable(url: URL, reason: str) -> UntakenError:
 
 def _sqlite(error: BaseException, url: URL) -> UntakenError:
     """The error for SQLite's result code. Without a code: undecodable text, or no database at all."""
-    # An extended result code has the primary one in its low byte.
+    # The low byte of an extended result code is the primary code.
     result, reason = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF, _reason(error)
     if result in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return _locked(url)
@@ -173,7 +174,7 @@ def _postgresql(error: BaseException, url: URL) -> UntakenError:
         return _locked(url)
     if state.startswith("53"):  # insufficient resources
         return _full(url)
-    if not state or state.startswith(("08", "57")):  # connection lost; the server is shutting down
+    if not state or state.startswith(("08", "57")):  # connection lost, or server shutting down
         return unreachable(url, message)
     return UntakenError(
         "workspace-database",

@@ -136,7 +136,7 @@ def take_in(
 
         def report(name: str) -> None:
             if progress:
-                # Archives have rows before the files are sorted.
+                # Rows of archives exist before `arrived` is filled.
                 progress(min(len(rows), len(arrived)), len(arrived), name)
 
         context = ImportContext(workspace=workspace, agent=agent, scratch=Path(scratch), report=report)
@@ -161,7 +161,7 @@ def _arriving(
     for name, data in files:
         context.report(name)
         sample = sample_of(name, data)
-        if sample.shape != "zip" or recognise(sample) is not None:  # some traces are zip files themselves
+        if sample.shape != "zip" or recognise(sample) is not None:  # some formats of traces are zip files
             yield IntakeFile(position=position, name=name, data=data)
             position += 1
             continue
@@ -219,7 +219,7 @@ def _unpacked(
                         target = archive.read(member)
                         room -= len(target)
                     else:
-                        target = folder / f"{len(members)}"  # by number: a member's name is untrusted
+                        target = folder / f"{len(members)}"  # numbered: names of members are untrusted
                         with target.open("wb") as stream:
                             stream.writelines(archive.pieces(member))
                 except UntakenError as error:
@@ -329,7 +329,7 @@ def _converted(context: ImportContext, format: str, batch: Sequence[IntakeFile])
         sources.append(source)
         staged[source.name] = one
     earlier: dict[str, str] = {}
-    # What speaks of one run may come in several uploads: earlier traces are converted again, with the new.
+    # Files about one run may come in several uploads: earlier ones are converted again, with the new ones.
     if importers()[format].joins:
         for kept in context.workspace.sources(format):
             if kept.origin == context.agent and kept.path:
@@ -477,7 +477,7 @@ def _source(root: str, one: IntakeFile, format: str) -> Source:
     parts = [part for part in map(_safe, place.parts) if part]
     *folders, last = parts[-_DEPTH:] or ["trace"]
     endings = importers()[format].info.extensions
-    # Recognised by content, but importers choose by ending.
+    # Files are recognised by content, but importers select them by their ending.
     if not last.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
         last += endings[0]
     folders = [root, "benchmark", *folders]

@@ -138,11 +138,11 @@ def take_in_apart(
         job = IntakeJob(folder=str(workspace.path), files=places, agent=agent)
         outcome = _attempt(job, new, progress, each, ends)
         if not isinstance(outcome, Stopped):
-            # An earlier attempt may have added it.
+            # An earlier attempt may already have added the file: then it is new all the same.
             rows = [replace(row, new=True) if row.name in new else row for row in outcome]
             return rows + left_out
         late = monotonic() >= ends
-        # A member is named after its archive. Something is left out in any case: attempts come to an end.
+        # Members are named after their archive. At least one file is left out, so attempts come to an end.
         at = [one for one in left if f"{outcome.name}/".startswith(f"{one[0]}/")] or left[:1]
         for name, _ in left if late else at:
             finding = replace(outcome.finding, where=Where(file=name))
@@ -166,7 +166,7 @@ def _attempt(
         while True:
             before, at = at, IntakeProgress.read(shared)
             now = monotonic()
-            worked = now - _kept_waiting(process.pid)  # waiting for a processor is no fault of the file
+            worked = now - _kept_waiting(process.pid)  # time spent waiting for a processor does not count
             if at.turn != before.turn:
                 quiet_from = worked
             quiet = quiet_from is not None and worked - quiet_from >= limits.INTAKE_FILE_SECONDS
@@ -253,7 +253,7 @@ def _running(
             with _shared(at) as shared:
                 yield process, messages, shared
         finally:
-            _end(process)  # before the listener, which waits for its last word
+            _end(process)  # first, because the listener waits for its end
             listening.join()
             process.stdout.close()
             with suppress(BrokenPipeError):
@@ -298,14 +298,15 @@ def environment() -> dict[str, str]:
     """The environment of a process that imports this program."""
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return os.environ | {"PYTHONPATH": path}  # `-c` has no path of its own: this program may not be installed
+    return os.environ | {"PYTHONPATH": path}  # the program may not be installed
 
 
 def output_to_app() -> IO[bytes]:
     """In a process that works for the app: where its messages go. It leaves the processor to pages."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no message
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that temporary folders are removed
+    # Exits normally, so that temporary folders are removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if hasattr(os, "nice"):
         os.nice(10)
     return output
@@ -362,6 +363,6 @@ def _work(job: IntakeJob, workspace: Workspace, shared: mmap.mmap, send: Callabl
     files = [(name, Path(path)) for name, path in job.files]
     with telling(lambda: IntakeProgress.step(next(turns), shared)):
         rows = take_in(workspace, files, agent=job.agent, progress=progress, each=each)
-    # Sent as they came; their order is known at the end.
+    # Rows were sent as they came; only now their final order is known.
     places = {id(row): place for place, row in enumerate(sent)}
     return Ended([places[id(row)] for row in rows])

@@ -54,7 +54,7 @@ class LedgerState:
 
     def _state(self, rows: str | None, ledgers: Iterable[tuple[str, str]]) -> str | None:
         found = list(ledgers)
-        # Nothing changed while files were hashed.
+        # Rows that changed while files were hashed say nothing about them.
         if rows is None or not all(digest for _, digest in found) or rows != self.rows():
             return None
         return sha256(repr((rows, found)).encode()).hexdigest()

@@ -140,7 +140,7 @@ class PrivateArea:
         kept, rows = self.uploads(), list[UploadResult]()
         with self.open() as workspace, tempfile.TemporaryDirectory(prefix="untaken-") as scratch:
             graphs = _saved_graphs(workspace, Path(scratch))
-            for agent in dict.fromkeys(one.agent for one in kept):
+            for agent in dict.fromkeys(one.agent for one in kept):  # one intake takes one agent's name
                 files = [(one.name, self.folder / _UPLOADS / one.file) for one in kept if one.agent == agent]
                 rows += take_in_apart(target, files, agent=agent, progress=progress)
             rows += take_in_apart(target, graphs, progress=progress) if graphs else []
@@ -175,7 +175,7 @@ def _write_again(source: Workspace, target: Workspace) -> list[UploadResult]:
             left.append(_not_shared(run, "the shared workspace has no run like it"))
         elif written := [event for event in run.events if event.seq in run.appended_here]:
             try:
-                drafts = [  # without the envelope, which the chain there gives
+                drafts = [  # without the fields that the other chain gives them
                     Draft(
                         type(one), {f: getattr(one, f) for f in one.__struct_fields__ if f not in _ENVELOPE}
                     )

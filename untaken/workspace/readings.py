@@ -94,7 +94,7 @@ class _Hashed:
     def digest(self) -> str:
         """SHA-256 of the whole stream; what is left of it is read."""
         while self.read(MIB):
-            pass  # the digest is of every byte, also of lines that nobody decoded
+            pass  # the digest covers every byte, read by somebody or not
         return self._hasher.hexdigest()
 
 

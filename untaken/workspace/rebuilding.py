@@ -81,7 +81,8 @@ def _salvaged(folder: Path, url: str | None) -> tuple[dict[str, str], set[str]]:
     try:
         with reading(engine) as connection:
             for row in connection.execute(select(files.c.digest, files.c.name).order_by(files.c.position)):
-                if isinstance(row.digest, str) and isinstance(row.name, str):  # the database is damaged
+                # Rows of a damaged database can hold anything.
+                if isinstance(row.digest, str) and isinstance(row.name, str):
                     names[row.digest] = row.name
         with reading(engine) as connection:
             removed.update(connection.scalars(records.removed_files()))

@@ -211,7 +211,7 @@ def batched(values: Iterable[_T]) -> Iterator[list[_T]]:
 
 def put(connection: Connection, table: Table, key: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Writes the row of a key, in the place of the one that was there."""
-    # The databases' own "insert or update" differ.
+    # SQLite and PostgreSQL have different statements for "insert or update".
     if not connection.execute(update(table).filter_by(**key).values(values)).rowcount:
         connection.execute(insert(table).values({**key, **values}))
 
@@ -256,7 +256,7 @@ def expected_heads(
     for part in among(heads.c.file, compared):
         for row in connection.execute(chosen.where(part)).all():
             run_id, file, events, digest, replaced, _ = row  # by name each takes longer than all the rest
-            # A value that cannot be is for `head_of`, which names the damage.
+            # Impossible values go to `head_of`, which reports the damage.
             sound = type(events) is int and type(digest) is str
             compared[file][run_id] = Head(events=events, sha256=digest) if sound else head_of(row)
             if replaced and has_successor(connection, row):
@@ -294,7 +294,7 @@ def content_digest(connection: Connection, position: int | None = None) -> str:
     here = up_to(position)
     mark = case((heads.c.superseded, "-"), else_="+")
     parts = (
-        # Digests have one length: no separator is needed.
+        # All digests have the same length, so no separator is needed.
         select((files.c.digest + _text(files.c.name)).label("line")).where(here).order_by(files.c.position),
         select((heads.c.file + heads.c.sha256 + mark + _text(heads.c.run_id)).label("line"))
         .where(true() if position is None else heads.c.file.in_(select(files.c.digest).where(here)))

@@ -73,7 +73,7 @@ def remove(connection: Connection, digest: str, folder: Path) -> bool:
         return False
     bundles.take_out(connection, folder, goes_with(connection, digest))
     moment = now()
-    going = goes_with(connection, digest)  # again: those in bundles have files of their own now
+    going = goes_with(connection, digest)  # again, because those in bundles have files of their own now
     here_too = records.known_files(connection, going)  # not what is in a bundle whose file is gone
     for one in (digest, *(one for one in going if one in here_too)):
         connection.execute(insert(removals).values(file=one, removed_at=moment))
@@ -137,7 +137,7 @@ def sweep(connection: Connection, folder: Path) -> None:
     """Deletes the bytes of what has expired, where nothing else needs them."""
     chosen = select(files.c.path).where(files.c.digest.in_(_expired()), files.c.path.is_not(None)).distinct()
     for path in connection.scalars(chosen).all():
-        # A file of another name may have the same bytes.
+        # A file added under another name may have the same bytes.
         needing = select(files.c.digest).where(files.c.path == path, ~files.c.digest.in_(_expired())).limit(1)
         if connection.execute(needing).first() is None:
             for related in (folder / path, heads_path(folder / path), journal_path(folder / path)):

@@ -83,7 +83,8 @@ def restore_workspace(archive: Path, folder: Path, url: str | None = None) -> Re
     """
     refuse_used(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(mkdtemp(prefix=".restoring-", dir=folder.parent))  # beside it: the last step is a rename
+    # Beside it, so that the last step is a rename.
+    staging = Path(mkdtemp(prefix=".restoring-", dir=folder.parent))
     try:
         manifest = _unpack(archive, staging)
         engine = open_engine(staging / DATABASE, url)
@@ -92,7 +93,7 @@ def restore_workspace(archive: Path, folder: Path, url: str | None = None) -> Re
             prepare(engine, staging)
             _fill(engine, archive, staging, manifest)
         finally:
-            engine.dispose()  # before the rename: the database is open by its name
+            engine.dispose()  # before the folder is renamed
         shutil.rmtree(staging / TABLES)
         if folder.exists():
             folder.rmdir()
@@ -139,7 +140,7 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
 
 def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     listed = zipped.infolist()
-    if any(info.header_offset < 0 for info in listed):  # `zipfile` takes missing bytes for a prefix
+    if any(info.header_offset < 0 for info in listed):  # `zipfile` takes missing bytes for a missing prefix
         raise _damaged(archive, "some of its bytes are missing")
     if len(listed) > limits.BACKUP_MEMBERS:
         raise _damaged(archive, f"it lists {len(listed)} members")
@@ -151,7 +152,7 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     if manifest.revision > REVISION:
         raise newer(manifest.revision, Where(file=str(archive)))
     names = [entry.path for entry in manifest.entries]
-    # Sorted lists: a name that comes twice shows.
+    # Sorted lists, not sets, so that a name listed twice is noticed.
     if sorted([*names, MANIFEST]) != sorted(info.filename for info in listed):
         raise _damaged(archive, "its members do not match its manifest")
     dumped = {table.name for table in DUMPED if SINCE.get(table.name, "") <= manifest.revision}
@@ -168,7 +169,7 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
 def _extract(archive: Path, zipped: zipfile.ZipFile, entry: ArchiveMember, target: Path) -> None:
     hasher, left = hashlib.sha256(), entry.bytes
     with zipped.open(entry.path) as source, target.open("xb") as out:
-        while left >= 0 and (piece := source.read(MIB)):  # no longer than the manifest says
+        while left >= 0 and (piece := source.read(MIB)):  # stops when it is longer than the manifest says
             hasher.update(piece)
             left -= len(piece)
             out.write(piece)
@@ -197,7 +198,7 @@ def _fill(engine: Engine, archive: Path, staging: Path, manifest: Manifest) -> N
                     raise ValueError(f"{rows} rows of {table.name}")
         except (ValueError, OverflowError, DataError, IntegrityError) as error:
             raise _damaged(archive, f"its tables do not fit: {str(error)[:200]}") from None
-        except StatementError as error:  # what a column's type refuses
+        except StatementError as error:  # a value that the column's type refuses
             if isinstance(error.orig, (ValueError, OverflowError)):
                 raise _damaged(archive, f"its tables do not fit: {str(error.orig)[:200]}") from None
             raise
@@ -230,7 +231,7 @@ def _check(table: Table, row: Mapping[str, Any]) -> None:
         if value is None:
             fits = bool(column.nullable)
         elif isinstance(column.type, (Boolean, Integer)):
-            fits = type(value) is (bool if isinstance(column.type, Boolean) else int)
+            fits = type(value) is (bool if isinstance(column.type, Boolean) else int)  # a bool is an int, too
         else:
             fits = isinstance(value, str)
         if not fits:

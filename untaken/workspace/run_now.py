@@ -60,11 +60,11 @@ def run_now(engine: Engine, folder: Path, run: Run) -> Run:
 
 def _extended(run: Run, new: Sequence[AnyEvent], end: Head) -> Run:
     before = run.integrity.head.events if run.integrity.head else 0
-    # The reason counts the events.
+    # The reason states the number of events.
     words = run.integrity.reason.replace(f" {before:,} events", f" {end.events:,} events")
     integrity = replace(run.integrity, head=end, reason=words)
     found = Run(events=(*run.events, *new), integrity=integrity, source=run.source)
-    # Slow to find, and still true: what is written about a run is not searched.
+    # Slow to find and still true, because what is written about a run is not searched.
     if (texts := run.__dict__.get(TEXTS_TO_JUDGES)) is not None:
         found.__dict__[TEXTS_TO_JUDGES] = texts
     return found

@@ -86,7 +86,7 @@ def migrate(connection: Connection, known: str | None) -> None:
     if known and not inspect(connection).has_table(_stamp.name):
         _stamps.create_all(connection)
         connection.execute(insert(_stamp).values(version_num=known))
-    # No alembic.ini and no env.py: the steps are taken in the transaction that is open.
+    # Without alembic.ini and env.py, so that the steps run in the transaction that is open.
     to_newest = EnvironmentContext(
         Config(), steps, fn=lambda at, _: steps._upgrade_revs("head", at), destination_rev="head"
     )
@@ -103,6 +103,7 @@ def _belongs(engine: Engine, folder: Path, where: Where) -> None:
         identity = connection.execute(wanted).scalar_one_or_none()
     if identity is None:
         with writing(engine) as connection:
+            # Again, now that other writers are kept out.
             identity = connection.execute(wanted).scalar_one_or_none()
             if identity is None:
                 identity = own.read_text().strip() if own.is_file() else uuid4().hex

@@ -146,7 +146,7 @@ def _words(value: object) -> bool:
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)  # True is an int, too
+    return isinstance(value, int | float) and not isinstance(value, bool)  # bool is a subclass of int
 
 
 def _refuse(

@@ -50,12 +50,12 @@ class Unsynced:
                 left += map(Path, files)
             else:
                 whole(self._folders[folder])
-        # Each waits for the disk: several at a time wait together.
+        # Syncing is waiting for the disk, so several files wait at the same time.
         shares = [share for n in range(_AT_ONCE) if (share := left[n::_AT_ONCE])]
         if shares:
             with ThreadPoolExecutor(len(shares)) as pool:
                 list(pool.map(_sync_files, shares))
-        # The sync of a file system has the names, too.
+        # Folders synced with their whole file system have their names synced, too.
         for parent in dict.fromkeys(path.parent for path in left):
             sync_folder(parent)
 
@@ -115,7 +115,7 @@ def _file_system(device: int) -> str | None:
         lines = _MOUNTS.read_text("utf-8", "replace").splitlines()
     except OSError:
         return None
-    # "36 35 98:0 / /mnt rw shared:1 - ext4 …": the device is the third field, the kind follows the lone dash.
+    # "36 35 98:0 / /mnt rw shared:1 - ext4 …": the third field is the device, the kind follows the dash.
     for line in lines:
         place, _, kind = line.partition(" - ")
         if place.split(" ", 3)[2] == wanted:

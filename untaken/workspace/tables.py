@@ -35,7 +35,7 @@ class Words(TypeDecorator[str]):
         value = value.encode("utf-8", "replace").decode()  # a file name may hold what is no character
         if dialect.name == "sqlite":
             return value
-        # U+001A begins an escape: one of the text's own is doubled
+        # U+001A begins an escape, so one in the text itself is doubled
         return value.replace("\x1a", "\x1a\x1a").replace("\x00", "\x1a0")
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:

@@ -52,7 +52,7 @@ class TextDrafts:
 
 def place_of(about: tuple[str, ...]) -> str:
     """Where a text is kept: a digest, as names from a ledger may be too long for an index."""
-    # Lengths: no two lists of parts join to one text.
+    # With their lengths, so that no two lists of parts give the same text.
     named = "\0".join(f"{len(part)}:{part}" for part in about)
     return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 

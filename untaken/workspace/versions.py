@@ -152,7 +152,7 @@ def numbered(given: PlanGraph | bytes, version: int) -> tuple[bytes, PlanGraph]:
     if isinstance(given, bytes):
         graph = as_version(parsed(given), version)
         rewritten = _YAML_VERSION.sub(b"version: %d" % version, given, count=1)
-        # What states the number already stays as it is; the pattern may have met another line: read again.
+        # First as it is: it may state the number already. The pattern may match another line: both are read.
         for data in (given, rewritten):
             if _reads_as(data, graph):
                 return data, graph

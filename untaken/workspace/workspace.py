@@ -240,7 +240,7 @@ class Workspace(GraphStore, FileLists):
                 again := adding_many.add_bundled(self._engine, self.path, copy, back=back)
             ):
                 return replace(again, name=name)
-            # A copy of it from here comes back.
+            # A copy that was taken from here comes back.
             if kind == "ledger" and (later := extended_here(self._engine, self.path, copy)) is not None:
                 return self._again(later, name)
             arrival = Arrival(
@@ -258,7 +258,7 @@ class Workspace(GraphStore, FileLists):
                         return self._add_ledger(arrival, heads)
                     return add_graph(arrival) if kind == "graph" else add_heads(arrival)
             except UntakenError as error:
-                if error.code in TROUBLE:  # no fault of the file
+                if error.code in TROUBLE:  # not the file's fault
                     raise
                 return arrival.answer(kind, new=False, findings=(error.finding(),))
 
@@ -293,7 +293,7 @@ class Workspace(GraphStore, FileLists):
         Returns:
             False where no such file, or it was removed before. Otherwise the audit log says so.
         """
-        settle_all(self._engine, self.path)  # bundles are not split while an append is open
+        settle_all(self._engine, self.path)  # bundles cannot be split while an append is open
         with adding_many.taking_out(self._engine, self.path) as connection:
             return removing.remove(connection, digest, self.path)
 
@@ -324,7 +324,7 @@ class Workspace(GraphStore, FileLists):
             expired = removing.expire(connection, self.path, moment - timedelta(days=removing.KEPT_DAYS))
         with writing(self._engine) as connection:  # not before it is known that they are given up
             removing.sweep(connection, self.path)
-        clear_staged(self.path, moment - timedelta(days=1))  # a younger one may be at work
+        clear_staged(self.path, moment - timedelta(days=1))  # newer ones may be in use
         return expired
 
     def read_runs(self, progress: Progress | None = None) -> tuple[list[Run], list[Finding]]:
@@ -361,7 +361,7 @@ class Workspace(GraphStore, FileLists):
             new = [file for file in ledgers if file.digest not in found]
             fresh = read_files(self._engine, self.path, new, make, known or {})
             for done, file in enumerate(ledgers, start=1):
-                # In the order of `ledgers`.
+                # `fresh` yields them in the order of `ledgers`.
                 found[file.digest] = found[file.digest] if file.digest in found else next(fresh)
                 if progress:
                     progress(done, len(ledgers), file.name)

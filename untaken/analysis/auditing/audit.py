@@ -121,6 +121,7 @@ def audit_plans(
     """
     given = list(scored)
     plans = by_plan(graphs, given)
+    # A name that runs of another plan call is no misspelling.
     called = frozenset(tools).union(*(run.tools for run, _ in given))
     everyone = [one for plan in plans for one in plan.runs]
     tasks = sorted(audit_tasks(plans), key=lambda task: (-task.doubt, task.graph, task.task_id))

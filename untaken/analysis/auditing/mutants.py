@@ -82,6 +82,7 @@ def _written_after(run: Run, calls: frozenset[int]) -> Iterator[State]:
     answered = False
     for event in run.events:
         if isinstance(event, ToolCall):
+            # Calls made at once come before any of their answers: an answer ends the batch.
             batch = [event.seq] if answered else [*batch, event.seq]
             answered = False
         elif isinstance(event, Observation):
@@ -141,7 +142,7 @@ def _changed_at(state: Mapping[str, Any], path: Path, variant: int) -> dict[str,
     values = other_values(inner)
     if inner is None or variant >= len(values):  # null has no type to keep
         return None
-    made = deepcopy(dict(state))
+    made = deepcopy(dict(state))  # the run's own events stay as recorded
     place = made
     for name in path[:-1]:
         place = place[name]

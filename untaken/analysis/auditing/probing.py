@@ -91,7 +91,7 @@ def _completing(plan: PlanRuns, name: str) -> Sequence[PlannedRun]:
     """Runs that completed it, successes first, each of another task as far as there are some."""
     found = [one for one in plan.runs if one.completed(name)]
     found.sort(key=lambda one: one.success is not True)
-    # Reversed twice: the first of each task stays.
+    # Of several runs of a task a dictionary keeps the last: reversed before and after, the first.
     first = list({one.run.task_id: one for one in reversed(found)}.values())[::-1]
     others = {id(one) for one in found} - {id(one) for one in first}
     return [*first, *(one for one in found if id(one) in others)][:RUNS]

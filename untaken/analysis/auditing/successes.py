@@ -77,7 +77,7 @@ def completion(plan: PlanRuns, name: str) -> Completion:
     speaking = [one for one in plan.runs if one.speaks(name)]
     successes = [one for one in speaking if one.success is True]
     found = Completion(successes=len(successes), completed=sum(one.completed(name) for one in successes))
-    if found.nobody or not found.contested:  # the interval answers a question that is not asked
+    if found.nobody or not found.contested:  # only a contested sub-goal needs the interval
         return found
     strata = _strata(speaking, name)
     if not strata:
@@ -87,6 +87,7 @@ def completion(plan: PlanRuns, name: str) -> Completion:
 
 
 def _strata(runs: Sequence[PlannedRun], name: str) -> list[Stratum]:
+    # Successes and runs that completed it, then successes and runs that did not.
     counts: defaultdict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for one in runs:
         if isinstance(one.success, bool):
@@ -117,6 +118,7 @@ class Order:
     @property
     def doubtful(self) -> bool:
         """More often than chance explains, or no run at all goes along it."""
+        # Where every run goes against it, failed ones are evidence, too.
         nobody = self.both > 0 and self.runs == self.runs_reversed
         k, n = (self.runs_reversed, self.runs) if nobody else (self.reversed, self.both)
         return stats.at_least_p(k, n, REVERSED) < ALPHA
@@ -212,7 +214,7 @@ def _other_arguments(
         if near is None:
             return None
         unmet = {name: (expected, actual) for name, expected, actual in unmet_arguments(spec, near[0])}
-        # To `==`, 1, 1.0 and True are one.
+        # `==` would take 1, 1.0 and True for the same value.
         if not unmet or (shared is not None and repr(shared) != repr(unmet)):
             return None
         shared = unmet
@@ -240,13 +242,14 @@ def _other_field(node: SubGoal, check: Check, plan: PlanRuns) -> tuple[Edit, str
     ended_well = [one.final_state for one in plan.successes]
     for path in read_paths(check.expr):
         parts = [path[: at + 1] for at in range(len(path))]
-        # The first part of the path that no run's state has.
+        # Where the path leaves the state of every run: that part is the one misspelled.
         lost = (
             at for at, part in enumerate(parts) if not any(part[-1] in _below(s, part[:-1]) for s in states)
         )
         place = next(lost, None)
         if place is None:
             continue
+        # A field that a successful run lacks cannot be the one that was meant.
         everywhere = set.intersection(*(set(_below(state, path[:place])) for state in ended_well))
         near = alike(path[place], everywhere)
         if near:

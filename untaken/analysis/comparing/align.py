@@ -150,7 +150,7 @@ def _aligned(
     tools = tools_of(same_plan) if graph is None else None
     patterns = {side.run.digest: side.pattern(tools) for side in same_plan}
     known = {row.key: (row.key, row.title, row.critical) for row in rows}
-    # A tool that only runs not shown have called has no row.
+    # A tool that is called only in runs that are not shown has no row.
     named = [known.get(tool, (tool, tool, False)) for tool in tools] if tools else list(known.values())
     return SideBySide(
         task_id=task_id,
@@ -225,7 +225,7 @@ def _adjusted(found: Sequence[OutcomeSplit]) -> list[OutcomeSplit]:
 
 def _by_p_value(split: OutcomeSplit) -> tuple[float, float]:
     p, difference = number(split.p), number(split.difference)
-    return (2.0 if p is None else p, -abs(difference or 0.0))  # after every p
+    return (2.0 if p is None else p, -abs(difference or 0.0))  # 2: after every p-value
 
 
 def reference_of(sides: Sequence[Side]) -> tuple[Side, str]:
@@ -287,7 +287,7 @@ def _both_ends(sides: Sequence[Side]) -> list[Side]:
         good = [side for side in own if side.run.success is True]
         bad = [side for side in own if side.run.success is False]
         found += [min(good, key=_best_first)] if good else []
-        # Of equals the first, too: the whole key would choose the last name.
+        # Without the names in the key: of equally bad runs `max` then takes the first, not the last by name.
         found += [max(bad, key=lambda side: _best_first(side)[:3])] if bad else []
         found += [] if good or bad else [min(own, key=_best_first)]
     return found
@@ -302,6 +302,7 @@ def _extend(picked: list[Side], offered: Sequence[Side], patterns: Mapping[str, 
     left = {side.run.digest: side for side in offered}
     for side in picked:
         left.pop(side.run.digest, None)
+    # Kept up to date below, so that each turn compares only with the run that was taken last.
     nearest = {d: min(_apart(side, old, patterns) for old in picked) for d, side in left.items()}
     while left and len(picked) < most:
         farthest = left.pop(max(nearest, key=nearest.__getitem__))

@@ -126,6 +126,7 @@ def _cell(side: Side, status: str, events: tuple[int, ...], node: NodeScore | No
         first=events[0] if events else None,
         last=events[-1] if events else None,
         steps=len(events),
+        # An action that is not a call is a message.
         tools=tuple(Counter(side.tools.get(seq, "message") for seq in events).items()),
         failures=sum(side.failed[seq] for seq in events),
         decided_by=node.decided_by if node else "",

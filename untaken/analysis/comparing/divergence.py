@@ -47,7 +47,8 @@ def _statuses(known: Sequence[Pair], different: Sequence[Pair]) -> Iterator[Spli
         return
     yield _status_split("plan", different[0], known)
     moments = [pair for pair in different if pair[1].first is not None or pair[2].first is not None]
-    if moments and (earliest := min(moments, key=_moment)) is not different[0]:  # else it would be said twice
+    # Else the two would be the same.
+    if moments and (earliest := min(moments, key=_moment)) is not different[0]:
         yield _status_split("time", earliest, known)
 
 
@@ -70,7 +71,7 @@ def _status_split(level: Level, pair: Pair, known: Sequence[Pair]) -> Split:
 
 
 def _cell_words(cell: Cell) -> str:
-    known = cell.status != "attempted" or cell.steps  # an attempt without an action was seen by nobody
+    known = cell.status != "attempted" or cell.steps  # without an action nobody knows of an attempt
     status = STATUS_WORDS.get(cell.status, cell.status) if known else "not completed"
     if cell.first is None:
         return status
@@ -84,7 +85,7 @@ def _decision(reference: Side, other: Side) -> Iterator[Split]:
     theirs = dict(_numbered(other.run.selections))
     alike = 0
     for place, ours in _numbered(reference.run.selections):
-        made = theirs.get(place)
+        made = theirs.get(place)  # None: this run came to the context less often
         if made is None:
             continue
         if made.selected == ours.selected:
@@ -118,7 +119,7 @@ def _actions(reference: Side, other: Side) -> Iterator[Split]:
     theirs = [(call.seq, call) for call in other.calls]
     tools = list(_split("tool", ours, theirs, lambda item: item[1].tool, _tool_words))
     yield from tools
-    until = tools[0].alike if tools else min(len(ours), len(theirs))  # from there on the tools differ
+    until = tools[0].alike if tools else min(len(ours), len(theirs))  # after that the tools differ
     for at in range(until):
         mine, made = ours[at][1], theirs[at][1]
         if json_equal(mine.arguments, made.arguments):

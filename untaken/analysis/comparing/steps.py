@@ -88,7 +88,7 @@ def _values(acted: Any) -> Mapping[Place, Mapping[str, set[bytes | None]]]:
                 seen[action.tool] += 1
     return {
         place: {
-            # As text: lists and objects are no members of a set.
+            # Encoded, because lists and objects cannot be in a set.
             name: {msgspec.json.encode(one[name], order="sorted") if name in one else None for one in given}
             for name in {name for one in given for name in one}
         }

@@ -112,6 +112,7 @@ class RunModes:
 def notes_of(run: Run) -> tuple[Note, ...]:
     """The notes on a run that say something and were not withdrawn by their author, oldest first."""
     written = run.of(ReviewNote)
+    # A withdrawal without an author could be anybody's: it takes nothing back.
     withdrawn = {(one.author, one.withdraws) for one in written if one.author and one.withdraws is not None}
     return tuple(
         Note(
@@ -151,7 +152,7 @@ def assignments_of(run: Run) -> tuple[Assignment, ...]:
     for event in run.of(ModeAssignment):
         place = Place(sub_goal=event.sub_goal, event=event.event)
         key = (event.by, event.mode, place)
-        latest.pop(key, None)  # a newer word is at a place of its own, the last
+        latest.pop(key, None)  # so that the newer word comes last
         judged = event.by.startswith("judge:") and event.status == "accepted"
         latest[key] = Assignment(
             run=run.digest,

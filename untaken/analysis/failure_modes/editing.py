@@ -119,12 +119,12 @@ def split_mode(
         raise _refused(f"{known.name!r} is split into at least two modes of different names")
     named = [*map(one_line, names)]
     fresh: list[str] = []
-    # Retired meanwhile, so that a part may have its name.
+    # Retired for the moment, so that one of the parts may have its name.
     after = _with(taxonomy, {known.id: {"status": "retired"}}, {}, by=by, at=at, why="")
     for name in named:
         after, part = create_mode(after, name, by=by, at=at)
         fresh.append(part.id)
-    # The mode itself as it was: its history gets one change, not two.
+    # With the mode as it was before: its history gets one change, not two.
     after = replace(taxonomy, modes=[*taxonomy.modes, *after.modes[len(taxonomy.modes) :]])
     changed = {known.id: {"status": "split", "into": fresh}}
     return _with(after, changed, {known.id: f"split it into {', '.join(named)}"}, by=by, at=at, why=why)
@@ -238,6 +238,7 @@ def _change(taxonomy: Taxonomy, by: str, at: datetime | None, what: str, why: st
 
 
 def _free_id(taxonomy: Taxonomy, name: str) -> str:
+    # Half of the characters that an id may have: a number may follow.
     stem = _NOT_IN_ID.sub("-", one_line(name).casefold()).strip("-_")[: limits.MODE_NAME_CHARS // 2] or "mode"
     taken = taxonomy.by_id
     number = 1

@@ -49,6 +49,7 @@ def run_facts(
         "statements": list(statements),
     }
     if finished is not None:
+        # "": it is known that there was none.
         known |= {"error": finished.error or "", "limit": finished.limit or ""}
         known |= {"cost": finished.cost, "steps": finished.steps}
     if isinstance(score, RunScore):
@@ -57,7 +58,7 @@ def run_facts(
             "status": {node.sub_goal: node.status for node in score.results},
             "diagnosis": score.diagnosis,
             "violations": [violation.sub_goal for violation in score.violations],
-            "replans": score.replans if score.plans else None,
+            "replans": score.replans if score.plans else None,  # unknown where no plan is recorded
         }
     return {name: value for name, value in known.items() if value is not None}
 

@@ -98,7 +98,7 @@ class Taxonomy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         its parts was meant) and one that is not in this taxonomy count as themselves.
         """
         known: dict[str, Any] = {mode.id: mode for mode in self.modes if mode.status == "merged"}
-        while mode_id in known:  # no circle: a file with one is refused
+        while mode_id in known:  # it ends: a taxonomy with a circle is refused
             mode_id = known[mode_id].into[0]
         return mode_id
 

@@ -67,7 +67,7 @@ def checked(taxonomy: Taxonomy) -> Taxonomy:
     Raises:
         UntakenError: ``taxonomy-invalid``.
     """
-    # An object may break the limits of its fields: they are checked where data becomes one.
+    # The limits of fields are checked only where data becomes an object, so it is made into data and back.
     return _valid(to_builtins(taxonomy), Where())
 
 

@@ -122,7 +122,7 @@ def _described(taxonomy: Taxonomy, offered: Sequence[str], filed: Iterable[Filed
 def _question(note: Note, known: str, salt: str) -> tuple[str, Question[SuggestedMode]]:
     text = read_template(files("untaken.analysis.failure_modes") / "prompts" / "suggesting.md")
     words = note.text[: limits.NOTE_CHARS]
-    # Of all that is asked: the same question has the same code, so that its stored answer counts again.
+    # Made from all that is asked: the same question has the same code, so its stored answer still counts.
     nonce = nonce_for(salt, note.run, str(note.seq), words, known, text.name, str(text.version))
     parts = [
         "The failure modes:",

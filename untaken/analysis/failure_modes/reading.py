@@ -126,4 +126,5 @@ def _place(place: Place, score: RunScore | Unscored, counted: Collection[str]) -
     if named is None and place.event is not None and isinstance(score, RunScore):
         at = bisect_right(score.mapped, place.event, key=lambda action: action[0])
         named = score.mapped[at - 1][1] if at else None
+    # A sub-goal that this run does not require has no group with the run in its denominator.
     return named if named in counted and named is not None else WHOLE_RUN

@@ -106,6 +106,7 @@ def _curve(counts: list[int], runs: int) -> tuple[tuple[int, float], ...]:
     step = max(1, runs // POINTS)
     missed, points = [1.0] * len(counts), [(0, 0.0)]
     for read in range(1, runs + 1):
+        # Each factor from the one before it: the binomials themselves grow too large.
         missed = [
             share * max(0, runs - count - read + 1) / (runs - read + 1)
             for share, count in zip(missed, counts, strict=True)

@@ -23,6 +23,7 @@ ERROR_CHARS: Final = 400
 KIND_CHARS: Final = 80
 MOST_WORDS: Final = 200
 """Words of a shape: a run that fails a thousand times in changing ways is not held whole."""
+# Bounded, so that a quote that is never closed does not make the search run to the end of the text.
 _QUOTED: Final = re.compile(r"\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|`[^`\n]{0,200}`")
 # Possessive: linear in the length of a hostile error.
 _PART: Final = re.compile(

@@ -111,7 +111,7 @@ class ModeSuggester:
         for rank, (likeness, place) in enumerate(ranked):
             for mode in self._filed[place].modes:
                 if rank < NEIGHBOURS:
-                    votes[mode] -= likeness
+                    votes[mode] -= likeness  # negative, for the order
                 best.setdefault(mode, (-likeness, place))
         order = sorted(best, key=lambda mode: (-votes.get(mode, 0.0), -best[mode][0], mode))
         return tuple(
@@ -142,7 +142,7 @@ class ModeSuggester:
             word: (1 + math.log(n)) * (math.log((1 + total) / (1 + self._documents[word])) + 1)
             for word, n in count.items()
         }
-        # Exact: no order of words changes it.
+        # `fsum` is exact: the order of the words changes nothing.
         length = math.sqrt(math.fsum(weight * weight for weight in raw.values())) or 1.0
         return {word: weight / length for word, weight in raw.items()}
 

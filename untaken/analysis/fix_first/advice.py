@@ -230,7 +230,7 @@ def _saving(part: ScorePart, runs: int) -> Saving | None:
     within, low, high = (number(figure) for figure in (part.within, part.low, part.high))
     if part.sign >= 0 or within is None or low is None or high is None:
         return None
-    # Of the alternative minus the selected: less is saved.
+    # Differences are alternative minus selected: what is less is saved.
     return Saving(per_run=-within, low=-high, high=-low, total=-within * runs)
 
 
@@ -248,6 +248,7 @@ def _plan_changes(corpus: Corpus, digests: Collection[str]) -> list[ChoiceAdvice
     if not any(graph.mutates for graph in corpus.graphs.graphs):
         return []
     looked = [run for digest, run in corpus.plans.runs.items() if digest in digests]
+    # Keyed by identity: alternatives refer to the statement object itself.
     met: dict[int, tuple[Statement, list[tuple[str, int]]]] = {}
     for run in looked:
         if (found := run.better_way) and (statement := found[1].statement) is not None:

@@ -134,7 +134,7 @@ def _of_subject(
 ) -> Iterator[FixItem]:
     left, (blamed, passed) = dict(runs), looked_at
     for cause in causes:
-        mine = {digest: left.pop(digest) for digest in cause.runs}
+        mine = {digest: left.pop(digest) for digest in cause.runs}  # no run is in two causes
         way = Counter(one.way for one in mine.values()).most_common(1)[0][0]
         yield _item(tally, subject, way, mine, cause)
     ways: dict[Way, dict[str, Undone]] = {}
@@ -185,6 +185,7 @@ def _of_clean(tally: FailureTally, clean: Sequence[str]) -> Iterator[FixItem]:
         alike = [
             digest
             for digest, failures in tally.undone.items()
+            # Without such a tool, all runs that completed everything are compared with.
             if not failures and changes.get(digest, ("", 0))[0] != (tool or None)
         ]
         ordered = in_turn(tally.corpus, runs)
@@ -225,6 +226,7 @@ def _with_missed(tally: FailureTally, items: Sequence[FixItem]) -> list[FixItem]
         rest: dict[Way, list[str]] = {}
         for digest, (way, *_) in missed.items():
             alike = (at for at in own if one_of_two(found[at].way) == way)
+            # The item at which the run fails first, else one with the same way of failing.
             at = failing.get(digest, next(alike, None))
             if at is None:
                 rest.setdefault(way, []).append(digest)

@@ -57,7 +57,7 @@ def _gain(
         return NOBODY_PASSED, NOBODY_PASSED, NOBODY_PASSED
     everyone = tally.decided
     share, rate = len(runs) / everyone.n, won / len(passed)
-    # The interval of a product is on a logarithmic scale, which has no 0.
+    # `stats.product` works with logarithms: there is none of 0.
     if not runs or not won:
         return share * rate, 0.0, (everyone.interval(dict.fromkeys(runs, 1.0))[1] if runs else 0.0)
     here = tally.by_task(passed)

@@ -36,7 +36,7 @@ def recommended(items: Sequence[FixItem], tally: FailureTally) -> list[FixItem]:
     tests = {item.digest: _test(item, tally) for item in items}
     adjusted = _adjusted({digest: p for digest, p in tests.items() if p is not None})
     counts = {item.digest: item.failed_runs for item in items}
-    crowded = _crowded(counts, len(tally.counted), 2 * len(tally.required))
+    crowded = _crowded(counts, len(tally.counted), 2 * len(tally.required))  # two ways of failing at each
     found = [replace(item, p=adjusted.get(item.digest)) for item in items]
     found = [_for_failure(item, tally, item.digest in crowded) for item in found]
     return _for_critical_completion(found, tally)
@@ -46,7 +46,7 @@ def _crowded(counts: Mapping[Name, int], left: int, cells: int) -> set[Name]:
     """What has more of the `left` runs than an even spread over so many cells would give it."""
     found: set[Name] = set()
     for name, runs in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
-        if cells < 1 or runs < LEAST_RUNS:
+        if cells < 1 or runs < LEAST_RUNS:  # those that follow have no more runs
             break
         if cells * stats.at_least_p(runs, left, 1 / cells) > ALPHA:
             break

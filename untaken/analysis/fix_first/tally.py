@@ -171,12 +171,13 @@ def _add(found: FailureTally, digest: str, run: Run) -> None:
         return
     failures = _failures(found, score, run)
     _add_missed(found, digest, score, failures)
-    if kind:
+    if kind:  # it missed sub-goals, but did not fail because of them
         return
     for subject in {found.subjects[score.graph_id, node.sub_goal] for node in score.counted}:
         found.requiring[subject] += 1
     if isinstance(success, Unscored):
         return
+    # Perhaps nothing is known to be undone only because little is known at all.
     unknown = any(node.completed is None for node in counted_nodes(score.results, "fail"))
     if not failures and unknown and not success:
         found.unscored[digest] = None

@@ -79,6 +79,7 @@ def _cells(facts: Facts, metric: str, agents: tuple[str, ...], tasks: tuple[str,
         f"SELECT {by}, sum({source.column_trials})::BIGINT, min({source.column_reason}), count(*) FROM runs"  # noqa: S608 - ours
     )
     for agent, task, value, questions, why, count in facts.rows(f"{query} GROUP BY {by} ORDER BY {by}"):
+        # An agent of another set, or a task that not all of them ran.
         if agent not in row or task not in column:
             continue
         at = row[agent], column[task]
@@ -90,7 +91,7 @@ def _cells(facts: Facts, metric: str, agents: tuple[str, ...], tasks: tuple[str,
             values[at].append((value, count))
     for at, known in values.items():
         many = sum(count for _, count in known)
-        # Not SQL's own sum, which depends on the order in which threads finish.
+        # Not with SQL's sum, whose last digits depend on the order in which threads finish.
         means[at] = fsum(chain.from_iterable(repeat(value, count) for value, count in known)) / many
         runs[at] = many
         trials[at] = int(asked[at]) * many / int(ran[at])

@@ -101,7 +101,7 @@ def parts_of(pairs: Collection[tuple[str, str]]) -> dict[str, str]:
             agent = reached.pop()
             if agent not in part:
                 part[agent] = first
-                # Taken out: each task is followed once.
+                # `pop`, so that each task is followed only once.
                 reached += [other for task in tasks_of[agent] for other in agents_of.pop(task, ())]
     return part
 

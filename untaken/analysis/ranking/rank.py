@@ -136,7 +136,7 @@ class PooledScores:
     def of(cls, runs: Iterable[Run], scores: Iterable[RunScore], **rules: Any) -> PooledScores:
         """The scores of unbroken runs; `rules` are the other attributes."""
         everyone, groups = tuple(scores), comparable_groups(runs)
-        first = next((group for group in groups if len(group.agents) > 1), None)
+        first = next((group for group in groups if len(group.agents) > 1), None)  # the one with most runs
         if first is None:
             return cls(scores=everyone, ranked=everyone, others=(), **rules)
         kept = frozenset(first.digests)
@@ -178,6 +178,7 @@ def _guaranteed(table: MetricTable, standings: Sequence[RankedAgent]) -> tuple[R
     """Intervals of shares that vary; single trials, and equal values, have the exact interval already."""
     tasks, varied = (
         table.columns.size,
+        # `initial`: there may be no task.
         table.means.max(axis=1, initial=0) > table.means.min(axis=1, initial=1),
     )
     several = [row for row, trials in enumerate(table.trials) if trials > tasks > 1 and varied[row]]
@@ -268,7 +269,7 @@ def discordant_pairs(
 
     Of many agents, pairs of the first `COMPARED_AGENTS` by `a`.
     """
-    # Stable: of equals the first by name.
+    # A stable sort keeps ties in the order of names.
     first = [a.agents[row] for row in np.argsort(-a.comparable, kind="stable")[:COMPARED_AGENTS]]
     rows_a, rows_b = _common_rows(a, b, frozenset(first))
     agents = [a.agents[row] for row in rows_a]

@@ -356,5 +356,6 @@ def _power(both: Sides, strata: Mapping[str, Sequence[Stratum]], tests: int, dro
     low = base - drop
     variance = sum(s.weight**2 * (base * (1 - base) / s.n0 + low * (1 - low) / s.n1) for s in cells)
     error = sqrt(variance) / weight if weight else 0.0
+    # The bound of Bonferroni: Holm never asks for more.
     bound = NormalDist().inv_cdf(1 - ALPHA / (2 * max(tests, 1)))
     return Power(drop=drop, found=NormalDist().cdf(drop / error - bound) if error else 0.0)

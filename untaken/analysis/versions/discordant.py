@@ -80,6 +80,7 @@ def _first_missed(good: RunScore | None, bad: RunScore | None, graphs: GraphSet)
     if good is None or bad is None or graph is None or good.graph_id != bad.graph_id:
         return None
     done = {one.sub_goal for one in good.results if one.completed}
+    # Nobody has to complete each option of a group.
     required = (one for one in bad.results if one.status != "not_required" and not one.groups)
     missed = {one.sub_goal for one in required if one.completed is False and one.sub_goal in done}
     order = compiled_graph(graph).dependencies_first

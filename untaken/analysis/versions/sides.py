@@ -164,6 +164,7 @@ class _Names:
         for run in runs:
             if isinstance(score := scores.get(run.digest), RunScore):
                 tasks[score.graph_id].add(run.task_id)
+        # Then ids mean nothing across plans, but tools do.
         self._own = len(tasks) > 1 and all(len(of) == 1 for of in tasks.values())
         self._several = len(tasks) > 1
         self.titles: dict[str, tuple[str, bool]] = {}
@@ -179,6 +180,7 @@ class _Names:
         for name, ending in reached(score.results, graph).items():
             key = self._name(graph, name)
             before = found.get(key)
+            # In this order from the worst: failed, skipped, completed.
             worse = before is None or before == "completed" or (before == "skipped" and ending == "failed")
             found[key] = ending if worse else before or ending
         return found

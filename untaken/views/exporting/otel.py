@@ -75,7 +75,7 @@ class _Trace:
             "name": name,
             "kind": _INTERNAL,
             "startTimeUnixNano": _nano(start),
-            "endTimeUnixNano": _nano(max(start, end)),  # clocks can go back: no span ends before it starts
+            "endTimeUnixNano": _nano(max(start, end)),  # clocks can go back, spans cannot
             "attributes": _attributes(attributes),
             "status": status,
             "events": list(events),
@@ -192,4 +192,4 @@ def _json(value: Any) -> str:
 
 
 def _nano(at: datetime) -> str:
-    return str(max(0, (at - _EPOCH) // _MICROSECOND) * 1_000)  # the format has no time before 1970
+    return str(max(0, (at - _EPOCH) // _MICROSECOND) * 1_000)  # the format holds no time before 1970

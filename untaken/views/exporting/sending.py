@@ -110,7 +110,7 @@ class _Sender:
                     return error.code
                 time.sleep(_wait(error.headers.get("Retry-After")))
             except (URLError, HTTPException, OSError) as error:
-                # The kind of error alone: its text may repeat what was sent.
+                # Only the kind of error is shown: its text may repeat what was sent.
                 reason = error.reason if isinstance(error, URLError) else error
                 raise self._failed(f"the server cannot be reached: {type(reason).__name__}") from None
         return None

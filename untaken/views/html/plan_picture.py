@@ -93,7 +93,7 @@ def described(graph: PlanGraph, score: RunScore | None) -> str:
 def _box(box: Box, centre: Point, look: StatusLook) -> Markup:
     (x, y), (wide, high) = centre, box.size
     width = CRITICAL_BORDER if box.critical else BORDER
-    # A border is drawn half outside of its rectangle, which is smaller by as much.
+    # SVG draws half of a border outside of its rectangle, so the rectangle is smaller by that much.
     rectangle = tag(
         "rect",
         x=f"{x - wide / 2 + width / 2:g}",

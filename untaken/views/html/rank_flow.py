@@ -106,7 +106,7 @@ def _lines(
             d=_curve(x[one], places[one][agent], x[other], places[other][agent]),
             class_="flow crossing" if agent in crossing else "flow",
         )
-        for agent in sorted(both, key=lambda a: a in crossing)  # what crosses last, over the others
+        for agent in sorted(both, key=lambda a: a in crossing)  # crossing lines are drawn last, on top
     ]
 
 

@@ -42,7 +42,7 @@ def _pairs(found: Cells, bootstrap: Bootstrap) -> list[PairedDifference]:
     known = ~np.isnan(found.means)
     alike: dict[bytes, list[int]] = defaultdict(list)
     for number, (one, other) in enumerate(rows):
-        alike[(known[one] & known[other]).tobytes()].append(number)  # bytes: an array is no key
+        alike[(known[one] & known[other]).tobytes()].append(number)  # an array cannot be a key
     compared: dict[int, PairedDifference] = {}
     for mask, numbers in alike.items():
         columns = np.flatnonzero(np.frombuffer(mask, dtype=np.bool_))
@@ -111,6 +111,7 @@ class Measured:
             mde = paired.minimal_detectable(error, tasks)
             if tested:
                 flips = paired.sign_flip_p(differences, resamples=bootstrap.resamples, seed=bootstrap.seed)
+                # The test wants whole counts, also of rows that are not binary and do not use it.
                 p = np.where(binary, paired.mcnemar_p(np.round(b), np.round(c)), flips)
         return cls(
             tasks=tasks,

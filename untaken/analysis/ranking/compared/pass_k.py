@@ -54,7 +54,7 @@ def _curve(agent: str, cells: RunsByCell, tasks: Sequence[str]) -> list[PassK]:
         return []
     # A task's n trials hold n / k separate ones of k.
     ends = share_interval(chances, np.array([sum(map(len, trials)) / k for k in range(1, largest + 1)]))
-    # Repeats of one task say nothing about the next task; a single trial does.
+    # Repeats of a single task say nothing about other tasks. A single trial is a rate of trials.
     spread = len(trials) > 1 or len(trials[0]) == 1
     return [
         PassK(

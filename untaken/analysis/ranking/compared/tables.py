@@ -114,6 +114,7 @@ def metric_cells(metric: str, cells: RunsByCell, agents: tuple[str, ...], tasks:
             if known:
                 means[row, column] = fsum(known) / len(known)
                 runs[row, column] = len(known)
+                # A run without a value adds none of its questions, on average.
                 trials[row, column] = sum(measured.trials(score) for score in ran) * len(known) / len(ran)
             if len(known) < len(values):
                 why = min(value.reason for value in values if isinstance(value, Unscored))

@@ -75,7 +75,7 @@ def _verdict(cells: RunsByCell, gap: PairedDifference) -> WorkflowVerdict:
 def _wins(gap: Score) -> WorkflowWins:
     if isinstance(gap, Unscored):
         return "unscored"
-    if (compared := quantised(gap)) == 0:
+    if (compared := quantised(gap)) == 0:  # equal means may differ in the last digits
         return "level"
     return "workflow" if compared > 0 else "agent"
 
