@@ -109,6 +109,16 @@ def test_the_same_bytes_under_two_names_are_read_once(tmp_path: Path) -> None:
     assert (len(runs), codes(conversion)["duplicate-file"]) == (1, 2)
 
 
+def test_a_name_in_the_letters_of_an_older_system_takes_one_byte_a_character(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "all.zip", ("gpt-9-airline/prXfung.json", RECORD), (NAME, RECORD))
+    archive.write_bytes(archive.read_bytes().replace(b"prXfung", b"pr\x81fung"))
+    with closing(Archive(archive)) as opened:
+        assert [info.filename for info in opened.members(Findings(None))] == [
+            "gpt-9-airline/prüfung.json",
+            NAME,
+        ]
+
+
 def bomb(path: Path) -> Path:
     return zipped(path, ("bomb.json", b" " * (64 * limits.MIB)))
 

@@ -30,6 +30,7 @@ _RATIO_FROM: Final = limits.MIB
 _ZSTANDARD: Final = 93
 """Python's own reader knows this method from 3.14 on."""
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)
+_UTF8: Final = 0x800
 _ENCRYPTED: Final = 0x1
 _AGAIN: Final = "Export or download it again, or use its files by themselves."
 
@@ -39,8 +40,7 @@ class Archive:
 
     Raises:
         UntakenError: ``archive-refused`` where the archive as a whole cannot be trusted: damaged, too many
-        members,
-            too much content, or members that share bytes (a decompression bomb's trick).
+            members, too much content, or members that share bytes (a decompression bomb's trick).
     """
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:
@@ -138,7 +138,8 @@ def _check(archive: Path, listed: list[zipfile.ZipInfo], end: int) -> None:
         raise _refused(archive, "it is cut short or damaged: some of its bytes are missing")
     ends = [*(info.header_offset for info in placed[1:]), end]
     for info, following in zip(placed, ends, strict=False):
-        header = _LOCAL_HEADER + len(info.orig_filename.encode("utf-8", "surrogateescape"))
+        coding = "utf-8" if info.flag_bits & _UTF8 else "cp437"
+        header = _LOCAL_HEADER + len(info.orig_filename.encode(coding, "surrogateescape"))
         if info.header_offset + header + info.compress_size > following:
             raise _refused(archive, "its members overlap")
 

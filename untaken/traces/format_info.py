@@ -72,7 +72,7 @@ class FileLoss:
         ledgers: file names of the ledgers those runs are in.
         fields: values by place, in the order of first appearance.
         defaulted: by place in the ledger, values that the source did not record and that have a documented
-        default.
+            default.
         synthesised: by place in the ledger, values derived by a documented rule instead of recorded.
         defaulted_at, synthesised_at: the first three runs or records each of them is about.
         findings: what was noticed; of one kind at most `losses.FINDINGS_PER_KIND`, then their number.

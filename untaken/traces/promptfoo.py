@@ -33,9 +33,9 @@ EXPECTED: Final = ("expected", "expected_output", "target", "answer", "ground_tr
 EQUALS: Final = ("equals", "icontains", "contains")
 """Assertions whose value is the answer."""
 MARKS: Final = frozenset(("gradingResult", "promptIdx", "testIdx", "namedScores"))
+"""Names of which a result has two at least."""
 OLDER: Final = frozenset(("prompt", "vars", "success", "score"))
 """What a result has in older forms, too."""
-"""Names of which a result has two at least."""
 _RESULT: Final = (
     *("id", "promptIdx", "testIdx", "provider", "provider.id", "provider.label", "prompt.raw", "vars.**"),
     *("response.output.**", "response.tokenUsage.prompt", "response.tokenUsage.completion", "response.cost"),
