@@ -210,11 +210,7 @@ def _digests(run: Run, graphs: GraphSet) -> Mapping[str, str]:
 
 
 def _passport(
-    author: str,
-    judged: Sequence[JudgedSubGoal],
-    kind: Identity,
-    people: Sequence[str],
-    date: str,
+    author: str, judged: Sequence[JudgedSubGoal], kind: Identity, people: Sequence[str], date: str
 ) -> JudgePassport:
     from untaken.judging.labelling import labelled_rates  # noqa: PLC0415 (slow: it loads numpy)
 

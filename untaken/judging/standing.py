@@ -66,11 +66,7 @@ class JudgeStanding:
 
 
 def judge_standings(
-    runs: Iterable[Run],
-    graphs: GraphSet,
-    passports: Sequence[JudgePassport],
-    *,
-    verdicts: Sequence[str] = (),
+    runs: Iterable[Run], graphs: GraphSet, passports: Sequence[JudgePassport], *, verdicts: Sequence[str] = ()
 ) -> tuple[JudgeStanding, ...]:
     """Which judges of these runs may speak by their passports, each as a whole or by sub-goal.
 

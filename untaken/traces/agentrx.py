@@ -27,17 +27,13 @@ def _recognise(sample: Sample) -> Confidence:
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    labels, survey, runs = AgentRxLabels(), Survey(), []
-    for source in sources:
-        intake.step(source.name)
-        if not labels.read(source, intake):
-            runs.append(source)
+    labels, survey = AgentRxLabels(), Survey()
+    runs = labels.read(sources, intake)
     for source in runs:
         tau_bench.look(source, survey, intake)
-    for source in sources:
+    for source in runs:
         intake.step(source.name)
-        if source in runs:
-            tau_bench.write(source, survey, intake, labels)
+        tau_bench.write(source, survey, intake, labels)
     labels.unmet()
 
 

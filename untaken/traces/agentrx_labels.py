@@ -8,7 +8,7 @@ trajectory from 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -57,7 +57,18 @@ class AgentRxLabels:
     logs: dict[str, FileLog] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
 
-    def read(self, source: Source, intake: Intake) -> bool:
+    def read(self, sources: Iterable[Source], intake: Intake) -> list[Source]:
+        """Takes the label files in, and returns the others: labels are events after the end of a run."""
+        others = []
+        for source in sources:
+            intake.step(source.name)
+            if self._is_read(source, intake):
+                intake.step(source.name)  # the pass over runs, of which it has none
+            else:
+                others.append(source)
+        return others
+
+    def _is_read(self, source: Source, intake: Intake) -> bool:
         """Takes a label file in; false for a file that is none."""
         peeked = intake.reader(source, FileLog(source.name))
         first = next(iter(peeked.values()), None) if peeked else None
@@ -98,11 +109,7 @@ class AgentRxLabels:
 
 
 def _label(
-    run: RunDraft,
-    label: dict[str, Any],
-    places: Sequence[int],
-    log: FileLog,
-    spelled: Callable[[str], str],
+    run: RunDraft, label: dict[str, Any], places: Sequence[int], log: FileLog, spelled: Callable[[str], str]
 ) -> None:
     """Each labelled step as a failure mode and a note at its event; the root cause as a verdict instead."""
     root = whole(mapping(label.get("root_cause")).get("failure_id"), log.findings, "root_cause.failure_id")

@@ -13,14 +13,12 @@ from typing import Final
 
 from untaken.traces.format_info import FormatInfo
 from untaken.traces.importer import Importer
-from untaken.traces.intake import Intake
-from untaken.traces.losses import FileLog, Findings
+from untaken.traces.losses import Findings
 from untaken.traces.sample import Confidence, Sample
-from untaken.traces.sources import Source
 from untaken.traces.spending import Amounts, spend, with_cost
 from untaken.traces.task_texts import described
-from untaken.traces.tidy import Places, Tidier
-from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance, write_traces
+from untaken.traces.trace_file import text_converter
+from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 STARTED: Final = "# aider chat started at "
 USER: Final = "####"
@@ -33,7 +31,6 @@ _VERSION: Final = re.compile(r"Aider v([0-9][^\s]{0,40})")
 _SPENT: Final = re.compile(r"Tokens: ([0-9.]{1,12})([kM]?) sent[^.]{0,80}?, ([0-9.]{1,12})([kM]?) received")
 _COST: Final = re.compile(r"Cost: \$([0-9.]{1,12}) (?:message|send)")
 _UNITS: Final = {"": 1, "k": 1_000, "M": 1_000_000}
-PLACES: Final = Places(kept=["sessions"])
 
 
 def recognise(sample: Sample) -> Confidence:
@@ -42,29 +39,12 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.CERTAIN if known else Confidence.NO
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        written = intake.text(source, log)
-        if written is None:
-            continue
-        with intake.contained(log):
-            tidier = Tidier(PLACES, log.findings)
-            runs = list(_sessions(written, source.stem, log))
-            if not runs:
-                log.findings.add("not-this-format", "no session of Aider begins in it", severity="error")
-            stem = f"{source.stem.strip('.') or 'aider'}-{log.sha256[:8]}"
-            write_traces(runs, stem, intake=intake, log=log, tidier=tidier)
-
-
-def _sessions(written: str, stem: str, log: FileLog) -> Iterator[TraceRun]:
+def _sessions(written: str, stem: str, findings: Findings) -> Iterator[TraceRun]:
     lines: list[str] = []
     began: str | None = None
     for line in (*written.splitlines(), STARTED):
         if line == STARTED or _BEGINS.match(line):
-            if began is not None and (run := _run(began, lines, stem, log.findings)) is not None:
-                log.records += 1
+            if began is not None and (run := _run(began, lines, stem, findings)) is not None:
                 yield run
             began, lines = line.removeprefix(STARTED).strip(), []
         else:
@@ -82,7 +62,7 @@ def _run(began: str, lines: Sequence[str], stem: str, findings: Findings) -> Tra
         found[1] if (found := pattern.search(printed)) else None for pattern in (_MODEL, _VERSION)
     )
     started = _moment(began)
-    run_id = f"aider/{stem.strip('.')}/{began}"
+    run_id = f"aider/{stem}/{began}"
     spent = spend(list(_spent(printed)), run=run_id, findings=findings)
     return TraceRun(
         run_id=run_id,
@@ -179,5 +159,5 @@ IMPORTER: Final = Importer(
         },
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=text_converter(_sessions, "sessions", "no session of Aider begins in it"),
 )

@@ -163,9 +163,4 @@ def _is_clutter(name: str) -> bool:
 
 
 def _refused(archive: Path, why: str) -> UntakenError:
-    return UntakenError(
-        "archive-refused",
-        why,
-        where=Where(file=archive.name),
-        hint=_AGAIN,
-    )
+    return UntakenError("archive-refused", why, where=Where(file=archive.name), hint=_AGAIN)

@@ -163,10 +163,7 @@ def _run(parts: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | 
         finished=max(times, default=None),
         cost=spent.cost,
         steps=len(asked) or sum(each.get("role") == "assistant" for each in messages),
-        metrics={
-            **spent.tokens,
-            **named_apart("left", spend(left, run=run_id, findings=Findings(None))),
-        },
+        metrics={**spent.tokens, **named_apart("left", spend(left, run=run_id, findings=Findings(None)))},
         metadata={"format": "cline", **described(_task(found))},
     )
 
@@ -234,9 +231,7 @@ def _called_in_text(written: str, at: datetime | None, number: int) -> Iterator[
         yield Utterance(role="assistant", content=spoken, at=at)
 
 
-def _calls(
-    tags: Sequence[re.Match[str]],
-) -> Iterator[tuple[str, int, list[tuple[str, int, int]], int]]:
+def _calls(tags: Sequence[re.Match[str]]) -> Iterator[tuple[str, int, list[tuple[str, int, int]], int]]:
     """Each call in a text: its tool, where it begins, its arguments by name and place, and where it ends."""
     last = {tag[2]: n for n, tag in enumerate(tags) if tag[1]}
     n = 0

@@ -16,7 +16,7 @@ from untaken.traces.readings import first_text, mapping, moment, objects, text
 from untaken.traces.recording import Side
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sessions import named_by_file, session_run, sessions_in
-from untaken.traces.spending import Amounts, Spending, added, named_apart, spend, usage
+from untaken.traces.spending import Spending, added, named_apart, spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile, converter
 from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -138,7 +138,7 @@ def _runs(events: Sequence[Event], stem: str, findings: Findings) -> Iterator[Tr
         for agent, chain in chains.items()
     }
     if "" in runs and (total := _of_session(chains[""], findings)):  # it includes the sub-agents
-        apart = added(_numbers(run.metrics) for agent, run in runs.items() if agent)
+        apart = added(run.metrics for agent, run in runs.items() if agent)
         runs[""].metrics |= {name: max(value - apart.get(name, 0), 0) for name, value in total.items()}
     yield from runs.values()
 
@@ -146,10 +146,6 @@ def _runs(events: Sequence[Event], stem: str, findings: Findings) -> Iterator[Tr
 def _agent(event: Event) -> str:
     """The sub-agent that an event is of; empty for the agent of the session."""
     return text(event.get("agentId")) or text(mapping(event.get("data")).get("parentToolCallId")) or ""
-
-
-def _numbers(metrics: Mapping[str, float | bool]) -> Amounts:
-    return {name: float(value) for name, value in metrics.items()}
 
 
 def _run(

@@ -9,17 +9,14 @@ from typing import Final
 
 from untaken.traces.format_info import FormatInfo
 from untaken.traces.importer import Importer
-from untaken.traces.intake import Intake
 from untaken.traces.sample import Confidence, Sample
-from untaken.traces.sources import Source
 from untaken.traces.task_texts import described
-from untaken.traces.tidy import Places, Tidier
-from untaken.traces.trace_run import TraceRun, Utterance, write_traces
+from untaken.traces.trace_file import text_converter
+from untaken.traces.trace_run import TraceRun, Utterance
 
 _EXPORTED: Final = re.compile(r"_Exported on [^\n_]{1,100} from Cursor \(([0-9][^\n()]{0,40})\)_\s*\Z")
 SPEAKERS: Final = {"**User**": "user", "**Cursor**": "assistant"}
 RULE: Final = "---"
-PLACES: Final = Places(kept=["chats"])
 
 
 def recognise(sample: Sample) -> Confidence:
@@ -28,23 +25,7 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.CERTAIN if known else Confidence.NO
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        written = intake.text(source, log)
-        if written is None:
-            continue
-        with intake.contained(log):
-            tidier = Tidier(PLACES, log.findings)
-            runs = list(_chats(written))
-            log.records += len(runs)
-            if not runs:
-                log.findings.add("not-this-format", "no chat of Cursor begins in it", severity="error")
-            write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
-
-
-def _chats(written: str) -> Iterator[TraceRun]:
+def _chats(written: str, *_: object) -> Iterator[TraceRun]:
     """The chats of a file, which may have several one after the other."""
     title, version = "", None
     lines: list[str] = []
@@ -114,5 +95,5 @@ IMPORTER: Final = Importer(
         },
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=text_converter(_chats, "chats", "no chat of Cursor begins in it"),
 )

@@ -74,13 +74,7 @@ class Bundle:
         return [*logs, self.trajectory.log] if self.trajectory else logs
 
 
-def write_run(
-    bundle: Bundle,
-    plan: Sheet | None,
-    graph: str | None,
-    intake: Intake,
-    write: WriteRun,
-) -> None:
+def write_run(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Intake, write: WriteRun) -> None:
     """Writes the run of a bundle."""
     log = bundle.logs()[0]
     sheets = [judgment.sheet.record for judgment in bundle.judgments.values()]

@@ -30,8 +30,7 @@ NAMES: Final = ("graph_id", "assistant_id", "lc_agent_name")
 PLACES: Final = Places(
     kept=[
         *under(
-            "[].",
-            "event name run_id parent_ids[] data.input.** data.output.** data.chunk.** data.error.**",
+            "[].", "event name run_id parent_ids[] data.input.** data.output.** data.chunk.** data.error.**"
         ),
         *under("[].metadata.", f"ls_model_name thread_id task_id {' '.join(NAMES)}"),
     ],

@@ -272,13 +272,11 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     records = dict(read.items())
     for root, parts in traces.items():
         found = [node for trace in parts for node in records[trace]]
-        run = trace_run(root, read_once(found, _id, "run", files.findings), files.findings)
+        run = trace_run(
+            root, read_once(found, lambda node: text(node.get("id")), "run", files.findings), files.findings
+        )
         run.files = read.places(*parts)
         yield run
-
-
-def _id(node: Node) -> str | None:
-    return text(node.get("id"))
 
 
 def _roots(above: Mapping[str, str | None]) -> dict[str, str]:

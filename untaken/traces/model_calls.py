@@ -250,9 +250,7 @@ class ModelCalls:
         ]
 
 
-def spent_apart(
-    spans: Mapping[str, Sequence[CallSpan]],
-) -> tuple[dict[str, float | bool], list[Amounts]]:
+def spent_apart(spans: Mapping[str, Sequence[CallSpan]]) -> tuple[dict[str, float | bool], list[Amounts]]:
     """What others than the agent did and spent, by whose the spans are: as metrics, and as amounts."""
     metrics: dict[str, float | bool] = {}
     each: list[Amounts] = []

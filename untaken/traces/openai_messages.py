@@ -109,7 +109,7 @@ PLACES: Final = Places(
     + [f"{home}.{name}" for home in (*STATES, *REPLIES) for name in MODELS]
     + [f"{home}{name}.**" for home in ("", *(f"{s}." for s in STATES)) for name in SYSTEM]
     + [f"{home}{name}.**" for home in ("", "result.", "response.body.") for name in ERRORS]
-    + [f"{about}.{name}" for about in _ABOUT for name in (*AGENTS, "task_id", "thread_id", *OUTCOMES)],
+    + [f"{about}.{name}" for about in _ABOUT for name in (*AGENTS, "task_id", "thread_id", *OUTCOMES)]
 )
 
 
@@ -275,10 +275,7 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
         cost=_cost(document, findings),
         steps=len(replies) or None,
         error=_error(document),
-        metrics={
-            **spend(used, run=name, findings=findings).tokens,
-            **totals([document], SCORES, findings),
-        },
+        metrics={**spend(used, run=name, findings=findings).tokens, **totals([document], SCORES, findings)},
         metadata={"format": "openai-messages"},
     )
 

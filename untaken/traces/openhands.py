@@ -49,7 +49,7 @@ PLACES: Final = Places(
         *("report.resolved", "test_result.report.resolved", "test_result.resolved", "agent.llm.model"),
         "stats.usage_to_metrics.**",
         *(f"metrics.accumulated_token_usage.{key}" for keys in USAGE.values() for key in keys),
-    ],
+    ]
 )
 
 

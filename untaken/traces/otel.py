@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -357,7 +357,8 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     others = 0
     found = False
     for trace, records in spans.items():
-        own = [span_of(each, files.findings) for each in read_once(records, _span_id, "span", files.findings)]
+        once = read_once(records, lambda span: text(span.get("span_id")), "span", files.findings)
+        own = [span_of(each, files.findings) for each in once]
         if trace in events:
             own = _with_events(own, [span_of(each, files.findings) for each in events[trace]])
         if any(kind_of(span) != "other" for span in own):
@@ -372,10 +373,6 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     elif others:
         message = f"{others} traces have no span of an agent, a model or a tool; left out"
         files.findings.once("not-of-an-agent", message, severity="note")
-
-
-def _span_id(span: Mapping[str, Any]) -> str | None:
-    return text(span.get("span_id"))
 
 
 IMPORTER: Final = Importer(

@@ -64,15 +64,9 @@ TOOLS: Final = (
         every=("type", "uuid", "message"),
         use="convert the session's own file from ~/.claude/projects, whose lines have a sessionId",
     ),
+    OtherTool(what="a session of an older GitHub Copilot CLI", every=("sessionId", "timeline"), use=COPILOT),
     OtherTool(
-        what="a session of an older GitHub Copilot CLI",
-        every=("sessionId", "timeline"),
-        use=COPILOT,
-    ),
-    OtherTool(
-        what="a session of an older GitHub Copilot CLI",
-        every=("sessionId", "chatMessages"),
-        use=COPILOT,
+        what="a session of an older GitHub Copilot CLI", every=("sessionId", "chatMessages"), use=COPILOT
     ),
     OtherTool(
         what="traces or spans of Opik",

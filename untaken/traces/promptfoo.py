@@ -104,10 +104,7 @@ def _run(result: Mapping[str, Any], about: Mapping[str, Any], stem: str, finding
         steps=sum(message.get("role") == "assistant" for message in messages) or None,
         error=text(response.get("error")) or (text(result.get("error")) if not response else None),
         metrics=metrics,
-        metadata={
-            "format": "promptfoo",
-            **described(raw, target),
-        },
+        metadata={"format": "promptfoo", **described(raw, target)},
     )
 
 

@@ -37,10 +37,7 @@ PLACES: Final = Places(
         "tasks[].evaluation_criteria.actions",
         *under("tasks[].evaluation_criteria.actions[].", "action_id requestor name"),
         *under("tasks[].evaluation_criteria.actions[].", "arguments.** compare_args.**"),
-        *under(
-            "simulations[].",
-            "id task_id trial seed start_time end_time duration termination_reason",
-        ),
+        *under("simulations[].", "id task_id trial seed start_time end_time duration termination_reason"),
         *under("simulations[].", "timestamp agent_cost user_cost"),
         *under("simulations[].reward_info.", "reward db_check.db_match reward_breakdown.**"),
         *under("simulations[].reward_info.", "action_checks[].action_match env_assertions[].met"),

@@ -156,3 +156,26 @@ def converter(
         return {} if file is None else tools_by_task(read(file))
 
     return convert
+
+
+def text_converter(
+    read: Callable[[str, str, Findings], Iterable[TraceRun]], place: str, nothing: str
+) -> Callable[[Sequence[Source], Intake], None]:
+    """The `convert` of an importer of texts: `read` is given the text, its stem and what to report to."""
+
+    def convert(sources: Sequence[Source], intake: Intake) -> None:
+        for source in sources:
+            intake.step(source.name)
+            log = intake.open(source)
+            written, stem = intake.text(source, log), source.stem.strip(".")
+            if written is None:
+                continue
+            with intake.contained(log):
+                runs = list(read(written, stem, log.findings))
+                log.records += len(runs)
+                if not runs:
+                    log.findings.add("not-this-format", nothing, severity="error")
+                tidier = Tidier(Places(kept=[place]), log.findings)
+                write_traces(runs, f"{stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+    return convert

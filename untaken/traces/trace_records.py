@@ -57,7 +57,7 @@ def read_once(
             found[key] = dict(record)
         else:
             again += 1
-            more, less = (record, found[key]) if _more(record, found[key]) else (found[key], record)
+            less, more = sorted((found[key], record), key=_completeness)
             found[key] = _filled(more, less)
     if again:
         message = f"{counted(again, what)} came again under a known id; read once, in the complete form"
@@ -69,11 +69,6 @@ def _are_others(one: Record, other: Record) -> bool:
     began = [next((each[name] for name in _BEGINS if each.get(name)), None) for each in (one, other)]
     names = [each.get("name") for each in (one, other)]
     return all((*began, *names)) and began[0] != began[1] and names[0] != names[1]
-
-
-def _more(record: Record, before: Record) -> bool:
-    """Whether a record is as complete as the one before it, or more."""
-    return _completeness(record) >= _completeness(before)
 
 
 def _completeness(record: Record) -> tuple[bool, int]:

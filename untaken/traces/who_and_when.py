@@ -53,15 +53,10 @@ def _blames_the_team(label: Mapping[str, Any]) -> bool:
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    labels, records = AgentRxLabels(), []
-    for source in sources:
+    labels = AgentRxLabels()
+    for source in labels.read(sources, intake):
         intake.step(source.name)
-        if not labels.read(source, intake):
-            records.append(source)
-    for source in sources:
-        intake.step(source.name)
-        if source in records:
-            _write(source, labels, intake)
+        _write(source, labels, intake)
     labels.unmet()
 
 

@@ -249,13 +249,7 @@ LEDGER_CRITERIA: Final = (
         _PARTS,
         changed_course,
     ),
-    _of(
-        "Recovery",
-        "Failures after which the same tool or sub-goal worked.",
-        _SHARE,
-        _PARTS,
-        recovered,
-    ),
+    _of("Recovery", "Failures after which the same tool or sub-goal worked.", _SHARE, _PARTS, recovered),
     _of("Plan completion", "Completed share of the plan.", _SHARE, _PARTS, plan_completion),
     _of(
         "Plan order",

@@ -169,11 +169,7 @@ def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> tuple
         f"criterion. Your code is {nonce}.",
     ]
     question = Question(
-        template=text,
-        prompt="\n\n".join(parts),
-        output=_form(criteria),
-        seed=seed,
-        about=digest,
+        template=text, prompt="\n\n".join(parts), output=_form(criteria), seed=seed, about=digest
     )
     return nonce, question
 

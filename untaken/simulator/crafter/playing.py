@@ -81,11 +81,7 @@ def _short(model: str) -> str:
 
 
 def play_seed(
-    setup: Setup,
-    seed: int,
-    record: Callable[[Turn], None] | None = None,
-    *,
-    model: ModelAccess | None = None,
+    setup: Setup, seed: int, record: Callable[[Turn], None] | None = None, *, model: ModelAccess | None = None
 ) -> Episode:
     """Plays one episode in the world of a seed, which seeds the policy too; `model` is for ``language``.
 
@@ -127,13 +123,7 @@ def record_seed(
     """
     run_id, steps = setup.run_id(seed), list[PlannedStep]()
     run = RunRecorder(
-        ledger,
-        clock,
-        run_id=run_id,
-        agent=setup.agent,
-        task=setup.task,
-        seed=seed,
-        metadata=setup.settings,
+        ledger, clock, run_id=run_id, agent=setup.agent, task=setup.task, seed=seed, metadata=setup.settings
     )
 
     def record(turn: Turn) -> None:

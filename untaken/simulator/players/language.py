@@ -52,12 +52,7 @@ class Language(WithoutSkills):
     def act(self, seen: Seen) -> Act:
         """The model's answer; ``noop`` if there is none, which is counted and said why."""
         answer = self._model.ask(
-            Question(
-                template=template(),
-                prompt=self._prompt(seen),
-                output=ActionReply,
-                seed=self._seed,
-            )
+            Question(template=template(), prompt=self._prompt(seen), output=ActionReply, seed=self._seed)
         )
         self.asked += 1
         if isinstance(answer, Unscored):

@@ -45,12 +45,7 @@ def costs_of(inventory: Mapping[str, int], *, grass: int = 1) -> Costs:
 
 
 def route(
-    known_map: LocalMap,
-    costs: Costs,
-    aims: Container[int],
-    *,
-    closed: Container[int] = (),
-    limit: int = 400,
+    known_map: LocalMap, costs: Costs, aims: Container[int], *, closed: Container[int] = (), limit: int = 400
 ) -> list[int] | None:
     """The cheapest way to the nearest of `aims`, itself last, cell by cell; ``None`` if there is none.
 

@@ -124,10 +124,7 @@ class PromptedCausality(StateCausality):
 
     def _ask(self, prompt: str, output: type[_A], *parts: str) -> _A | Unscored:
         question = Question(
-            template=template(prompt),
-            prompt="\n\n".join(parts),
-            output=output,
-            seed=self._seed,
+            template=template(prompt), prompt="\n\n".join(parts), output=output, seed=self._seed
         )
         answer = self._model.ask(question)
         return answer if isinstance(answer, Unscored) else answer.output

@@ -198,11 +198,7 @@ class _KindDraft:
     """
 
     def __init__(
-        self,
-        elements: Sequence[Element],
-        when: Mapping[str, Any],
-        ids: Mapping[str, str],
-        started: bool,
+        self, elements: Sequence[Element], when: Mapping[str, Any], ids: Mapping[str, str], started: bool
     ) -> None:
         self.when, self.ids, self.started = when, ids, started
         self.kind = kind_of(when)

@@ -81,10 +81,7 @@ def draft_mapping(records: Iterable[Any], name: str) -> str:
         ]
     together = not home and not members and _are_events(sample)
     key = _session(sample) if together else None
-    lines = [
-        f"# Drafted from {counted(many, 'record')}: correct it before use.",
-        f"format: {name}",
-    ]
+    lines = [f"# Drafted from {counted(many, 'record')}: correct it before use.", f"format: {name}"]
     if marks:
         lines += ["recognise:", f"  - {flow({'sure': 'likely', 'names': marks})}"]
     if together:
