@@ -131,6 +131,7 @@ def _write_entries(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> in
         now, call_id = EPOCH + place * TICK, f"call-{place}"
         role, content = text(message.get("role")) or "unknown", message.get("content")
         output = content if isinstance(content, str) else ""
+        # An assistant may quote an exit code; only what ran the code reports one.
         ended = None if role == _AGENTS else exit_code(output)
         if ended is not None:
             arguments = {"run_by": role} | ({"code": code} if code else {})
@@ -157,7 +158,7 @@ def _finish(run: RunDraft, record: Mapping[str, Any], steps: int, log: FileLog) 
     metrics: dict[str, float] = {} if rounds is None else {"round": float(rounds)}
     run.add(
         RunFinished,
-        max(end, last),
+        max(end, last),  # a ledger's time does not go back
         success=success,
         cost=None,
         steps=steps,

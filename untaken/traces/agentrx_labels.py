@@ -70,6 +70,7 @@ class AgentRxLabels:
 
     def _is_read(self, source: Source, intake: Intake) -> bool:
         """Takes a label file in; false for a file that is none."""
+        # Under an account that no report lists: it may be no label file.
         peeked = intake.reader(source, FileLog(source.name))
         first = next(iter(peeked.values()), None) if peeked else None
         if first is None or "trajectory_id" not in mapping(first.value):

@@ -42,7 +42,7 @@ def recognise(sample: Sample) -> Confidence:
 def _sessions(written: str, stem: str, findings: Findings) -> Iterator[TraceRun]:
     lines: list[str] = []
     began: str | None = None
-    for line in (*written.splitlines(), STARTED):
+    for line in (*written.splitlines(), STARTED):  # one more beginning ends the last session
         if line == STARTED or _BEGINS.match(line):
             if began is not None and (run := _run(began, lines, stem, findings)) is not None:
                 yield run

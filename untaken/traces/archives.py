@@ -91,7 +91,7 @@ class Archive:
         try:
             for piece in (self._zstandard if info.compress_type == _ZSTANDARD else self._plain)(info, size):
                 length += len(piece)
-                if length > info.file_size:
+                if length > info.file_size:  # it goes on beyond what it declared: no more is unpacked
                     break
                 yield piece
         except _DAMAGED as error:
@@ -114,6 +114,7 @@ class Archive:
     def _zstandard(self, info: zipfile.ZipInfo, size: int) -> Iterator[bytes]:
         """A member that is compressed with Zstandard, checked like any other."""
         stored = copy(info)
+        # As if it were stored: the raw bytes come out, with the checks that any member has.
         stored.compress_type, stored.file_size = zipfile.ZIP_STORED, info.compress_size
         del stored.CRC  # of the content
         machine = zstandard.ZstdDecompressor(max_window_size=limits.ZSTD_WINDOW_BYTES)

@@ -201,7 +201,7 @@ def _chains(read: dict[str, AtifTrajectory]) -> Iterator[list[AtifTrajectory]]:
     following = {name: _continuation(each, read) for name, each in read.items()}
     continued = {name for name in following.values() if name is not None}
     for name, each in read.items():
-        if name in continued and following[name] != name:
+        if name in continued and following[name] != name:  # one that names itself still begins a run
             continue
         chain, at = [each], following[name]
         while at is not None and all(part.name != at for part in chain):

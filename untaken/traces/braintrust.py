@@ -62,7 +62,7 @@ def recognise(sample: Sample) -> Confidence:
 
 def trace_run(trace: str, rows: Sequence[Row], findings: Findings) -> TraceRun:
     """The run of one trace."""
-    own = _without_scorers(rows) or rows
+    own = _without_scorers(rows) or rows  # a trace of scorers alone is theirs
     known = {text(row.get("span_id")) for row in own}
     root = next((row for row in own if _parent(row) not in known), own[0])
     run = otel.trace_run([_span(row, trace, row is root, findings) for row in rows], findings)
@@ -101,7 +101,7 @@ def _span(row: Row, trace: str, is_root: bool, findings: Findings) -> Span:
         "langfuse.observation.output": {"choices": choices} if choices else output,
         "gen_ai.agent.name": about.get("name") if is_root else None,
         "gen_ai.request.model": metadata.get("model"),
-        "gen_ai.usage.cost": next((cost for cost in costs if cost), None),
+        "gen_ai.usage.cost": next((cost for cost in costs if cost), None),  # 0 says that no price is known
         "session.id": metadata.get("session_id"),
         "agent.version": first_text([metadata], VERSIONS) if is_root else None,
         "gen_ai.prompt.version": mapping(metadata.get("prompt")).get("version"),

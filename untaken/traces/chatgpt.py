@@ -55,7 +55,7 @@ def _unfolded(document: Mapping[str, Any]) -> dict[str, Any]:
     shown = text(document.get("current_node"))
     at = shown if shown in nodes else "".join(ends[-1:])
     seen: dict[str, Any] = {}
-    while at in nodes and at not in seen:
+    while at in nodes and at not in seen:  # parents in a foreign file may form a ring
         seen[at] = mapping(nodes[at]).get("message")
         at = text(mapping(nodes[at]).get("parent")) or ""
     others = (mapping(node).get("message") for name, node in nodes.items() if name not in seen)

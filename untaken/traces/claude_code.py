@@ -126,7 +126,9 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
     result = next((line for line in reversed(lines) if line.get("type") == "result"), {})
     subtype = text(result.get("subtype")) or ""
     model = next(
-        (m for line in spoken if (m := text(mapping(line["message"]).get("model"))) and m[0] != "<"), None
+        # "<synthetic>" is of messages that the program itself made.
+        (m for line in spoken if (m := text(mapping(line["message"]).get("model"))) and m[0] != "<"),
+        None,
     )
     cursor = any("tool_call" in line or "request_id" in line for line in lines)
     if cursor:
@@ -188,6 +190,7 @@ def _with_tokens(
     paid = payers.paid(run.run_id, named, findings)
     left = [each for name, each in zip(used, paid, strict=True) if name not in kept]
     run.metrics |= spend(paid, run=run.run_id, findings=findings).tokens
+    # What does not fit was named above, with all of it.
     run.metrics |= named_apart("left", spend(left, run=run.run_id, findings=Findings(None)))
     return run
 

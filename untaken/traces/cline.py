@@ -233,6 +233,7 @@ def _called_in_text(written: str, at: datetime | None, number: int) -> Iterator[
 
 def _calls(tags: Sequence[re.Match[str]]) -> Iterator[tuple[str, int, list[tuple[str, int, int]], int]]:
     """Each call in a text: its tool, where it begins, its arguments by name and place, and where it ends."""
+    # A tag that is never closed, or has no tag inside, is prose.
     last = {tag[2]: n for n, tag in enumerate(tags) if tag[1]}
     n = 0
     while n < len(tags):
@@ -292,7 +293,7 @@ def _ui_items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iter
     for number, message in enumerate(messages):
         kind = text(message.get("say")) or text(message.get("ask"))
         written = text(message.get("text"))
-        if message.get("partial") is True or kind is None or written is None:
+        if message.get("partial") is True or kind is None or written is None:  # partial: still being written
             continue
         at = moment(message.get("ts"), findings, "ts")
         given = mapping(parsed(written))

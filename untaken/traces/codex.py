@@ -131,6 +131,7 @@ def _own(lines: Sequence[Line], meta: Mapping[str, Any], findings: Findings) -> 
     """The lines without those that repeat the parent's session."""
     place = "subagent_history_start_ordinal"
     start = whole(meta.get(place), findings, place)
+    # Older files number no lines: what is older than the session itself is the parent's.
     born = moment(meta.get("timestamp"), findings, "timestamp") if _parent(meta) else None
     own: list[Line] = []
     for number, line in enumerate(lines):
@@ -170,6 +171,7 @@ def _answered(item: Answered, exits: Mapping[str, int | None]) -> Answered:
         recorded = written["metadata"]["exit_code"]
         code = recorded if isinstance(recorded, int) else code
     if code is None and isinstance(content, str):
+        # Only above the output: below it, a command may print the same words.
         header, marked, _ = content[:HEADER_CHARS].partition("Output:\n")
         found = EXIT.search(header) if marked else None
         code = int(found[1]) if found else None
@@ -200,7 +202,7 @@ def _tokens(
     before = [total for line in copied if (total := _total(line, findings))]
     before += [total for (_, total), each in zip(counted, paid, strict=True) if total != each]
     now, then = (dict(each[-1]) if each else {} for each in ([total for _, total in counted], before))
-    if all(now.get(figure, 0) >= value for figure, value in then.items()):
+    if all(now.get(figure, 0) >= value for figure, value in then.items()):  # else the count began again
         now = {figure: value - then.get(figure, 0) for figure, value in now.items()}
     return spend([], now, run=run, findings=findings).tokens
 

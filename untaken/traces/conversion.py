@@ -126,6 +126,7 @@ def convert(
             log.findings.nothing_added()
         if not runs and (not empty or len(empty) < len(logs)):
             found_none = "no run found in the sources" + ("" if found else f": {ignored(_files(paths))}")
+            # Plans alone are no failure.
             severity: Severity = "warning" if any(log.graphs for log in logs) else "error"
             findings.add("no-runs", found_none, hint="Is it the right format?", severity=severity)
         for name, intake in intakes.items():

@@ -193,6 +193,7 @@ def _acyclic(deps: dict[str, list[str]], findings: Findings) -> dict[str, list[s
     open_: set[str] = set()
     kept: dict[str, list[str]] = {key: [] for key in deps}
     for root, first in deps.items():
+        # By hand and not by recursion, which a long chain of prerequisites would exhaust.
         stack = [(root, iter(first))] if root not in done else []
         open_.update(key for key, _ in stack)
         while stack:

@@ -91,7 +91,7 @@ class _Session:
     def rewind(self, target: str) -> None:
         """Takes back a message and all after it."""
         while target in self.messages:
-            self.taken_back.append(self.messages.popitem()[1])
+            self.taken_back.append(self.messages.popitem()[1])  # the last one first
 
 
 def recognise(sample: Sample) -> Confidence:

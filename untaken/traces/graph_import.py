@@ -107,5 +107,6 @@ def _converted(name: str, data: bytes, format: str) -> ImportedGraphs:
             f"no plan graph in this {format} file",
             hint="Add traces on the Data page. Their runs can suggest a graph here.",
         )
+    # Only plans were asked for.
     findings = [finding for finding in done.findings if finding.code != "no-runs"]
     return ImportedGraphs(graphs=found.graphs, findings=(*findings, *found.findings))

@@ -126,7 +126,7 @@ class _Reader:
         """A JSON file of the trial, tidied; empty where it is missing or cannot be read."""
         if name not in self.trial.files:
             return {}
-        log, copies = self.log(name), name != self.trial.main
+        log, copies = self.log(name), name != self.trial.main  # two trials may have equal test reports
         file = TraceFile.opened(self.trial.files[name], self.intake, places, log, copies=copies)
         return mapping(next(file.records(), None)) if file else {}
 

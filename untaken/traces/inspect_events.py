@@ -82,6 +82,7 @@ def sample_spent(
     apart = [amounts(spent) for spent in others.values()]
     if not parts:
         without = added(apart)
+        # No call of the agent is recorded: what the others leave of the total is its own.
         total = {figure: max(value - without.get(figure, 0), 0) for figure, value in total.items()}
     spent = spend(parts, total, run=run, findings=findings, apart=apart)
     tokens = dict(spent.tokens)

@@ -118,6 +118,7 @@ class Intake:
             return None
         if text is None:
             return None
+        # By name: a long file is opened twice, its tools being asked for first.
         first = self._files.setdefault(log.sha256, log.name)
         if copies or first == log.name:
             more = decoded_pieces(source.pieces()) if content is None else ()
@@ -139,6 +140,7 @@ class Intake:
 
         pieces = passing()
         faults: list[tuple[int, str]] = []
+        # To its end also after a fault: the digest is of all bytes.
         for _ in chain(decoded_pieces(pieces, lambda *fault: faults.append(fault)), pieces):
             pass
         log.sha256 = hasher.hexdigest()

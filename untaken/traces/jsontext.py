@@ -91,7 +91,7 @@ def decoded_pieces(pieces: Iterable[bytes], fault: Callable[[int, str], None] | 
             encoding = _ENCODINGS.get(marked, "utf-8")
             decoder = codecs.getincrementaldecoder(encoding)("strict" if fault else "replace")
             seen = -len(marked)
-        waiting = len(decoder.getstate()[0])
+        waiting = len(decoder.getstate()[0])  # bytes of a character that the last piece cut
         try:
             yield decoder.decode(piece[max(0, -seen) :] if seen < 0 else piece, final=not piece)
         except UnicodeDecodeError as error:

@@ -74,7 +74,7 @@ def _root(event: Event, known: dict[str, list[Any]]) -> str:
     parents = [parent for parent in items(event.get("parent_ids")) if isinstance(parent, str)]
     if parents:
         return parents[0]
-    starts = "parent_ids" in event or not known
+    starts = "parent_ids" in event or not known  # an outermost part has no parents
     return str(event["run_id"]) if starts else next(reversed(known))
 
 

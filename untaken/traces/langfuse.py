@@ -127,7 +127,7 @@ def _root(
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": text(trace.get("name")) or first_text(tops, NAMES["traceName"]),
-        "gen_ai.usage.cost": amount(_first(trace, "cost"), findings, "totalCost") or None,
+        "gen_ai.usage.cost": amount(_first(trace, "cost"), findings, "totalCost") or None,  # 0: no price
         "session.id": _first(trace, "sessionId"),
         "langfuse.version": trace.get("version"),
         "langfuse.release": trace.get("release"),

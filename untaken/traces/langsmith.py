@@ -126,7 +126,7 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
     calls = ModelCalls([_call_span(node, findings) for node in own])
     models = [own[place] for place in calls.heads]
     run_id = f"langsmith/{trace}"
-    total = {} if root.get("run_type") in MODELS else _used(root, findings)
+    total = {} if root.get("run_type") in MODELS else _used(root, findings)  # a call is no total of calls
     spent = calls.spent(total, run=run_id, findings=findings, apart=apart)
     (success, named), feedback = _feedback(root, findings)
     session = first_text([_metadata(root)], ("thread_id", "session_id"))

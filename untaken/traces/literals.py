@@ -26,7 +26,7 @@ def parse_document(data: bytes) -> Any:
     try:
         return parse_json(data)
     except JsonFault as fault:
-        if fault.code == "duplicate-key":
+        if fault.code == "duplicate-key":  # Python would keep the last without a word
             raise
         try:
             return _literal(data.decode())
@@ -56,6 +56,7 @@ def values_in(reply: str) -> Iterator[str]:
 
 def _literal(text: str) -> Any:
     """A literal of JSON's kinds, with limits checked before Python's parser sees it."""
+    # Python's own parser can exhaust memory on long or deep text before it raises.
     depth = 0
     for bracket in _BRACKET.finditer(text):
         depth += 1 if bracket[0] in "[({" else -1

@@ -54,6 +54,7 @@ class MessageTranscript:
         for item in self._items(messages, at):
             key = _key(item)
             here[key] += 1
+            # Counted, not merely known: what is said twice in one conversation comes twice.
             if here[key] > self._known[key]:
                 self._known[key] = here[key]
                 if self._calls or isinstance(item, Utterance):

@@ -99,6 +99,7 @@ _OUTPUT: Final = "_call_output"
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message with its role and content by the usual names, without what a library wraps them in."""
+    # The usual case first: this runs for every message of every format.
     if _WRAPPED_IN.isdisjoint(message) and str(message.get("type")) not in AUTOGEN:
         return message
     if (found := framework_messages.framework_message(message)) is not None:

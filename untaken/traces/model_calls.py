@@ -154,6 +154,7 @@ class ModelCalls:
 
     def _without_twins(self, calls: list[_Call]) -> list[_Call]:
         """The calls, with those together that two instrumentations recorded beside one another."""
+        # One instrumentation records a call once.
         if len({self._spans[call.spans[0]].maker for call in calls}) < 2:
             return calls
         timed = [call for call in calls if self._times(call) is not None]

@@ -109,6 +109,7 @@ def _run(
     by_use = mapping(mapping(document.get("stats")).get("usage_to_metrics"))
     records = [*by_use.values(), document.get("metrics"), *(e.get("llm_metrics") for e in events[::-1])]
     recorded = [used for each in records if any((used := _used(each, findings)).values())]  # not zeros
+    # Metrics by use add up; any other record is a running total, of which the latest is first here.
     parts = recorded[: max(len(by_use), 1)]
     spent = spend(parts, run=f"{agent}/{task}", findings=findings)
     times = [at for e in events if (at := moment(e.get("timestamp"), findings, "timestamp")) is not None]

@@ -251,7 +251,7 @@ def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, An
     for name, value in attributes.items():
         if name.startswith(f"{prefix}."):
             place, _, rest = name[len(prefix) + 1 :].partition(".")
-            if place.isdecimal() and len(place) < 6:
+            if place.isdecimal() and len(place) < 6:  # a hostile name may have thousands of digits
                 found.setdefault(int(place), {})[rest] = value
     return [found[place] for place in sorted(found)]
 

@@ -190,7 +190,7 @@ def staged_output(out: Path, held: HeldLedgers | None = None) -> Iterator[Output
             "output-not-a-folder", "the output is a file", where=Where(file=str(out)), hint="Name a folder."
         )
     out.mkdir(parents=True, exist_ok=True)
-    staging = Path(mkdtemp(prefix=".converting-", dir=out))
+    staging = Path(mkdtemp(prefix=".converting-", dir=out))  # in the folder itself, so that a move is whole
     try:
         yield Output(out, staging, held)
     finally:

@@ -19,7 +19,7 @@ _SETTINGS: Final[dict[str, str | bool | int | float | list[str]]] = {
     "threads": "1",
     "memory_limit": "512MB",
     "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
+    "autoinstall_known_extensions": "false",  # nothing is fetched for a foreign file
 }
 _QUERY: Final = "SELECT to_json(row) FROM read_parquet(?) row"
 

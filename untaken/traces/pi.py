@@ -85,6 +85,7 @@ def _branch(lines: Sequence[Line], findings: Findings) -> list[Line]:
         previous = number - 1 if number else None
         parent = text(line.get("parentId"))
         first = parent is None and "parentId" in line
+        # Only entries further up are known here, so that parents form no ring.
         before.append(None if first else known.get(parent or "", previous))
         if (name := text(line.get("id"))) is not None:
             known[name] = number

@@ -114,7 +114,7 @@ def session_converter(
     """The `convert` of an importer whose sessions may repeat one another, within a file and across files."""
 
     def convert(sources: Sequence[Source], intake: Intake) -> None:
-        payers = Payers()
+        payers = Payers()  # of all files: a session may repeat one in another file
         converter(lambda file: read(file, payers), places)(sources, intake)
 
     return convert

@@ -64,7 +64,7 @@ class OnDisk:
             raise _too_large(self.path.name, self.size, limits.IMPORT_FILE_BYTES)
         at = 0
         while True:
-            with self.path.open("rb") as stream:
+            with self.path.open("rb") as stream:  # a folder may have more files than can be open
                 stream.seek(at)
                 piece = stream.read(_CHUNK)
             if piece:

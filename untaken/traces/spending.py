@@ -125,6 +125,7 @@ def _outside(
     """Whether the parts of each whole are outside of it: as the total says, else as declared."""
     sums = sum(found.get(whole, 0) for whole in WHOLES)
     as_declared = tuple(declared[whole] for whole in WHOLES)
+    # As declared first: several ways may add up to the total.
     ways = [as_declared, *(way for way in product((False, True), repeat=2) if way != as_declared)]
     for way in ways:
         if any(apart[whole] > found.get(whole, 0) for whole, out in zip(WHOLES, way, strict=True) if not out):

@@ -48,7 +48,7 @@ def read_table(written: str) -> csv.DictReader[str]:
 
 
 def _rows(written: str, findings: Findings) -> Iterator[dict[str, Any]]:
-    limit = csv.field_size_limit(_CELL_CHARS)
+    limit = csv.field_size_limit(_CELL_CHARS)  # one for the whole process, so it is put back
     try:
         for row in read_table(written):
             yield {name: cell if isinstance(cell, str) else "" for name, cell in row.items() if name}

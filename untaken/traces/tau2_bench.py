@@ -112,7 +112,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     survey = _Survey()
     for source in sources:
         intake.step(source.name)
-        ignored = FileLog(source.name)
+        ignored = FileLog(source.name)  # the second reading names what is wrong
         with intake.contained(ignored):
             _look(source, intake, survey, ignored)
     for source in sources:
@@ -170,7 +170,7 @@ def _write(source: Source, intake: Intake, survey: _Survey, log: FileLog) -> Non
             tidied, held = tidier.record(header, "")
             if header:  # beside a simulation of its own a file says nothing
                 log.count(held, PLACES.kept)
-            read_document(tidied, log.name, unpriced=False, log=log)
+            read_document(tidied, log.name, unpriced=False, log=log)  # for its findings alone
             del parts[0]
 
 

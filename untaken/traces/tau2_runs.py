@@ -212,6 +212,7 @@ class Simulations:
         findings = self._log.findings
         checks = objects(mapping(simulation.get("reward_info")).get("action_checks"))
         calls = [
+            # Only tool and arguments are compared.
             ToolCall(run_id="-", seq=0, ts=chat.now, prev=GENESIS, **draft.fields)
             for draft in run.drafts
             if draft.event is ToolCall

@@ -36,6 +36,7 @@ PLACES: Final = Places(
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
     """Writes each trial once, under the agent of the nearest metadata above it."""
     known: dict[PurePosixPath, Mapping[str, Any]] = {}
+    # Metadata first, then the results of all trials, which lie above the folders of single ones.
     for source in sorted(sources, key=lambda s: (PurePosixPath(s.name).name != METADATA, len(s.folders))):
         intake.step(source.name)
         path = PurePosixPath(source.name)

@@ -138,7 +138,7 @@ class Tidier:
         path.append("")
         if isinstance(value, list):
             inner, elements = below(place, "[]"), []
-            for path[-1], item in enumerate(value):
+            for path[-1], item in enumerate(value):  # the place at hand, without a list for each element
                 elements.append(walk(item, inner, depth))
             path.pop()
             return elements
@@ -166,6 +166,7 @@ class Tidier:
             text.encode()
         except UnicodeEncodeError:
             self._findings.add("lone-surrogate", f"{place} holds half a character (a lone surrogate); now �")
+            # Two halves in a row become one character.
             return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return text
 

@@ -168,10 +168,10 @@ def _trace_ids(source: Source) -> set[bytes]:
     try:
         for piece in source.pieces():
             found.update(_TRACE_ID.findall(rest + piece))
-            rest = piece[-_OVERLAP:]
+            rest = piece[-_OVERLAP:]  # a name may lie across two pieces
     except (UntakenError, OSError):
         return set()
-    return {name for name in found if name.strip(b"0-")}
+    return {name for name in found if name.strip(b"0-")}  # ids of zeros link nothing
 
 
 def trace_converter(

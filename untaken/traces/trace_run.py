@@ -267,7 +267,7 @@ def _draft(
         kind=trace.kind,
         metadata=trace.metadata or None,
     )
-    tick = timedelta(0) if timed else TICK
+    tick = timedelta(0) if timed else TICK  # recorded times are not moved
     chat = Conversation(
         run, task_id=trace.task_id, tools=tools, log=log, tidier=tidier, now=start + tick, tick=tick
     )

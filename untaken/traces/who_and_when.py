@@ -40,7 +40,7 @@ def _recognise(sample: Sample) -> Confidence:
     asked = sample.mentions("ground_truth", "question_ID")
     orchestrated = '"Orchestrator (' in sample.text
     known = labelled or asked or orchestrated
-    if sample.mentions("trajectory_id", "failures"):
+    if sample.mentions("trajectory_id", "failures"):  # labels of AgentRx, which tau-bench has, too
         return Confidence.CERTAIN if _blames_the_team(sample.first) else Confidence.NO
     return Confidence.LIKELY if known and sample.records and sample.mentions("history") else Confidence.NO
 

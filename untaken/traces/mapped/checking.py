@@ -189,7 +189,7 @@ def _counted_lists(importer: Importer, sources: Sequence[Path]) -> tuple[int, Co
                     if isinstance(e, dict | list)
                 ]
             elif isinstance(value, list):
-                if place in elements or len(elements) < PLACES:
+                if place in elements or len(elements) < PLACES:  # names in a hostile file have no end
                     elements[place] += len(value)
                 waiting += [(f"{place}[]", each) for each in value if isinstance(each, dict | list)]
     return records, elements

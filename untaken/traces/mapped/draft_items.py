@@ -102,6 +102,7 @@ def best_list(lists: Mapping[str, Sequence[Element]]) -> str | None:
     for path, found in lists.items():
         known = sum(map(is_message, found))
         acts = sum(any(like(name, ACTING) for name in each) for each in found)
+        # Known messages and named actions outweigh length: a long list of figures is no conversation.
         sizes[path] = len(found) * (10 if known * 10 >= len(found) * 9 else 1) + 10 * acts
     return max(sizes, key=lambda path: sizes[path], default=None)
 

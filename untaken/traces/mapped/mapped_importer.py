@@ -37,6 +37,7 @@ def mapped_importer(
     format: FormatMapping, complete: Callable[[TraceRun, TraceFile], None] | None = None
 ) -> Importer:
     """An importer of the format that a mapping describes; `complete` adds what a mapping cannot say."""
+    # Any chat in JSON has names such as role and content: a format of tables asks for a table.
     tables_only = set(format.info.extensions) <= set(TABLES)
 
     def recognise(sample: Sample) -> Confidence:

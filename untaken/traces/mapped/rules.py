@@ -66,6 +66,7 @@ class Rules:
         act = self._act(acts[0], spec[acts[0]], (*at, acts[0]), inner)
 
         def apply(scope: Scope) -> Iterator[Item] | None:
+            # `choose` must know whether a rule fits before any item is given, so one element is looked for.
             found = elements(scope)
             first = next(found, None)
             return None if first is None else _applied(act, time, chain((first,), found))

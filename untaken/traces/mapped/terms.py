@@ -134,6 +134,7 @@ class MappingTerms:
         self.note(path.place(home), whole=whole)
         if path.from_root:
             return lambda scope: path.of(scope.root)
+        # Most values are plain members, looked up for every element of every record.
         if path.steps and len(path.steps) == 1 and not path.is_many:
             name = path.steps[0]
             return lambda scope: scope.here.get(name) if isinstance(scope.here, dict) else None
@@ -203,6 +204,7 @@ class MappingTerms:
             for number, element in enumerate(elements(scope)):
                 key = number if by is None else _key(by(element))
                 given = value(element)
+                # Of elements with one `by`, the last counts.
                 found[key] = given if isinstance(given, list) else [given]
             return [each for some in found.values() for each in some if is_filled(each)]
 
