@@ -279,6 +279,8 @@ REFUSED: list[tuple[str, int | None, str]] = [
     (BASE.replace("items: []", "items:\n  - say: {content: '{a'}"), 4, "braces"),
     (BASE.replace("items: []", "items:\n  - say: {content: '/a[].b'}"), 4, "goes through no list"),
     (BASE.replace("items: []", "items:\n  - {when: {a: {kind: date}}, plan: b}"), 4, "no kind 'date'"),
+    (BASE.replace("items: []", "items:\n  - {when: {a: {kind: [text]}}, plan: b}"), 4, "no kind"),
+    (BASE.replace("items: []", "items:\n  - {when: {a: {kind: null}}, plan: b}"), 4, "no kind None"),
     (
         BASE.replace("items: []", "items:\n  - {when: {a: {matches: '.*'}}, plan: b}"),
         4,
@@ -287,6 +289,7 @@ REFUSED: list[tuple[str, int | None, str]] = [
     (BASE.replace("items: []", "items: {}"), 3, "a list of rules"),
     (BASE + "recognise:\n  - {sure: certain}\n", 5, "every file"),
     (BASE + "recognise:\n  - {sure: quite, names: [a]}\n", 5, "`sure` is one of"),
+    (BASE + "recognise:\n  - {sure: [likely], names: [a]}\n", 5, "`sure` is one of"),
     (BASE + "runs: {lines: true, by: a}\n", 4, "one of: each, lines, lists, members, by"),
     (BASE + "files: ['../x']\n", 4, "ending of a file"),
     ("a: &x 1\nb: *x\n", 1, "anchors"),

@@ -241,7 +241,7 @@ class _Reader:
 
     def _recogniser(self, spec: Any, at: Path) -> Recogniser:
         self._terms.members(spec, at, ("sure", "names", "where"), ("sure",))
-        if spec["sure"] not in SURE:
+        if spec["sure"] not in tuple(SURE):  # it may be a list, which has no hash
             self._terms.refuse((*at, "sure"), f"`sure` is one of: {', '.join(SURE)}")
         names = self._names(spec, at, "names")
         if not names and "where" not in spec:

@@ -264,8 +264,9 @@ class MappingTerms:
         if not isinstance(wanted, dict):
             return lambda scope: _has(term(scope), wanted)
         asked = self.members(wanted, at, (*_QUESTIONS, "differs"))
-        if unknown := next((k for k in [asked.get("kind")] if k is not None and k not in KINDS), None):
-            self.refuse((*at, "kind"), f"there is no kind {_shown(unknown)}", f"One of: {', '.join(KINDS)}.")
+        if "kind" in asked and asked["kind"] not in tuple(KINDS):  # it may be a list, which has no hash
+            kind = _shown(asked["kind"])
+            self.refuse((*at, "kind"), f"there is no kind {kind}", f"One of: {', '.join(KINDS)}.")
         for name in ("at_least", "at_most"):
             if name in asked and not _is_number(asked[name]):
                 self.refuse((*at, name), f"`{name}` is {_shown(asked[name])}; a number is expected")
