@@ -280,10 +280,11 @@ def _answers(written: str, at: datetime | None, waiting: list[tuple[Any, str]]) 
             if words:
                 yield Utterance(role="user", content=words, at=at)
             continue
+        # An answer in a text has no id: it is that of the oldest call of the tool.
         asked = next((each for each in waiting if each[0] == tool), waiting[0] if waiting else None)
         if asked is not None:
             waiting.remove(asked)
-        ok = False if words.startswith(_FAILED) else None
+        ok = False if words.startswith(_FAILED) else None  # nothing says of a call that it worked
         yield Answered(content=words, source_id=asked[1] if asked else None, ok=ok, at=at)
 
 
@@ -306,7 +307,7 @@ def _ui_items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iter
             arguments = {"command": written} if kind == "command" else given or {"input": written}
             yield Called(tool=tool, arguments=arguments, source_id=f"ui/{number}", at=at)
         elif kind in SPOKEN:
-            role = "user" if number == 0 else SPOKEN[kind]
+            role = "user" if number == 0 else SPOKEN[kind]  # the first one is the task
             yield Utterance(role=role, content=text(given.get("response")) or written, at=at)
 
 

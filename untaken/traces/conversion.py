@@ -116,7 +116,7 @@ def convert(
             )
             importer_named(name).convert(share, intake)
         known.unmatched(findings)
-        if format is None:
+        if format is None:  # else each file is meant, also one that is no trace
             for name, intake in intakes.items():
                 _leave_out(shares[name], intake)
         runs = sum(intake.runs for intake in intakes.values())
@@ -209,6 +209,7 @@ def _leave_out(sources: Sequence[Source], intake: Intake) -> None:
     """Drops the account of each source that gave nothing and is no trace, such as a readme, and names it."""
     empty = {log.name: log for log in intake.logs if log.gave_nothing}
     samples = [source_sample(source) for source in sources] if empty else []
+    # Samples are taken only where a file is empty.
     for source, sample, name in zip(sources, samples, recognise_files(samples), strict=False):
         if name is None and source.name in empty and not likeness(sample).failed:
             _note_unknown(source, intake.findings)

@@ -179,7 +179,7 @@ def _error(events: Sequence[Event]) -> str | None:
     for event in events:
         kind = text(event.get("type")) or ""
         if kind == REPLY:
-            error = None
+            error = None  # it went on
         elif kind in STOPS:
             error = text(mapping(event.get("data")).get(STOPS[kind])) or error
     return error
@@ -209,7 +209,7 @@ def _items(events: Sequence[Event], findings: Findings) -> Iterator[Item]:
         kind, data = text(event.get("type")) or "", mapping(event.get("data"))
         at = moment(event.get("timestamp"), findings, "timestamp")
         for role, words in _spoken(kind, data):
-            if role != "reasoning" or words not in thought:
+            if role != "reasoning" or words not in thought:  # it comes by itself and with the reply
                 yield Utterance(role=role, content=words, at=at)
             thought |= {words} if role == "reasoning" else set()
         for call in _called(kind, data):

@@ -262,7 +262,7 @@ def _opened(source: Source, intake: Intake, log: FileLog) -> Iterator[EvalLog | 
         yield (document, lambda: iter(items(document.get("samples")))) if isinstance(document, dict) else None
         return
     try:
-        content = None if isinstance(source.place, OnDisk) else source.stored()
+        content = None if isinstance(source.place, OnDisk) else source.stored()  # not all of it into memory
         path = source.place.path if isinstance(source.place, OnDisk) else Path(source.name)
         archive = Archive(path, content)
     except (UntakenError, OSError) as error:

@@ -200,6 +200,7 @@ class Intake:
         claimed[print_] = log.name
         kept = run_id if len(claimed) == 1 else f"{run_id}~{len(claimed)}"
         if session is not None and other is not None and other.run_id == run_id:
+            # The other is taken back by its id: in the same ledger, this one needs another.
             kept = other.kept if other.ledger != session.ledger else kept
         elif len(claimed) > 1:
             where = "begins twice here" if first == log.name else f"also begins in {clip(first)}"

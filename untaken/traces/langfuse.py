@@ -123,6 +123,7 @@ def _root(
     """The trace as the span above all others."""
     about = mapping(parsed(trace.get("metadata")))
     starts = sorted(start for each in tops if (start := text(_first(each, "startTime"))))
+    # A run may go on after the error of a tool.
     failed = next((e for e in tops if e.get("level") == "ERROR" and e.get("type") != "TOOL"), None)
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
@@ -135,6 +136,7 @@ def _root(
         "langfuse.observation.input": trace.get("input"),
         "langfuse.observation.output": trace.get("output"),
     }
+    # The name of a call or an event is no agent's.
     plain_tops = [each for each in tops if each.get("type") not in ("GENERATION", "TOOL", "EVENT")]
     plain = {
         "trace_id": trace_id,
@@ -163,7 +165,7 @@ def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> 
     cost = amount(costs.get("total", _first(observation, "cost")), findings, "costDetails.total")
     recorded = mapping(mapping(parsed(observation.get("metadata"))).get("attributes"))
     attributes = {
-        **recorded,
+        **recorded,  # as OpenTelemetry wrote them, where it did
         "langfuse.observation.type": str(observation.get("type")).lower(),
         "langfuse.observation.input": observation.get("input"),
         "langfuse.observation.output": observation.get("output"),

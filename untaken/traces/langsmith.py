@@ -203,7 +203,7 @@ def _call_span(node: Node, findings: Findings) -> CallSpan:
     used = _used(node, findings)
     if kind in MODELS:  # of what is around them, the outputs are those of the model
         replies = tokens_of(replied(output), findings) or tokens_of([output], findings)
-        used = {**added(replies), **used}
+        used = {**added(replies), **used}  # what the run says of itself goes first
     return CallSpan(
         id=text(node.get("id")) or "",
         parent=text(node.get("parent_run_id")) or "",
@@ -285,7 +285,7 @@ def _roots(above: Mapping[str, str | None]) -> dict[str, str]:
     for start in above:
         path = {start: None}
         at = above[start]
-        while at is not None and at in above and at not in found and at not in path:
+        while at is not None and at in above and at not in found and at not in path:  # a ring ends it, too
             path[at] = None
             at = above[at]
         root = found[at] if at in found else next(reversed(path))

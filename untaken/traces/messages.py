@@ -123,7 +123,7 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     if speaker is not None and "role" not in message and isinstance(message.get("text"), str):
         return {**message, "role": speaker, "content": message["text"]}
     if isinstance(message.get("author"), str) and mapping(message.get("content")).get("parts"):
-        return {**message, "role": "model", **message["content"], "content": None}
+        return {**message, "role": "model", **message["content"], "content": None}  # an event of Google's kit
     return message
 
 
@@ -259,6 +259,7 @@ def replied(value: Any) -> list[dict[str, Any]]:
     choices = [mapping(each.get("message")) for each in objects(document.get("choices"))]
     choices += [mapping(each.get("content")) for each in objects(document.get("candidates"))]
     generations = items(document.get("generations"))
+    # A list for each prompt.
     first = generations[0] if generations and isinstance(generations[0], list) else generations
     generated = [mapping(each.get("message")) or {"content": each.get("text")} for each in objects(first)]
     found = choices or [{"role": "assistant", **each} for each in generated]
@@ -273,14 +274,14 @@ def _messages(value: Any, names: tuple[str, ...], role: str) -> list[dict[str, A
     if isinstance(value, str):
         return [{"role": role, "content": value}] if value else []
     if isinstance(value, list):
-        nested = value[0] if value and isinstance(value[0], list) else value
+        nested = value[0] if value and isinstance(value[0], list) else value  # a list for each prompt
         return [each for each in objects(nested) if is_message(each)]
     if is_message(value):
         return [value]
     inner = (
         next((value[name] for name in names if value.get(name)), None) if isinstance(value, dict) else None
     )
-    return _messages(inner, (), role) if inner is not None else []
+    return _messages(inner, (), role) if inner is not None else []  # one level, no deeper
 
 
 def _message(role: str, content: Any, at: datetime | None) -> Iterator[Utterance]:

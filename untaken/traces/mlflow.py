@@ -190,6 +190,7 @@ def _assessments(
     for assessment in objects(info.get("assessments")):
         name = text(assessment.get("assessment_name")) or "assessment"
         value = mapping(assessment.get("feedback")).get("value")
+        # Not valid: overridden later.
         if assessment.get("valid") is False or not isinstance(value, bool | int | float):
             continue
         found[f"assessment:{name}"] = float(number(value, findings, "feedback.value") or 0)

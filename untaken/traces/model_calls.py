@@ -108,6 +108,7 @@ class ModelCalls:
         speaking, any_ = self._frames(models)
         calls = {p: _Call([p], []) for p in models if spans[p].speaks and p not in speaking}
         for place in (place for place in models if not spans[place].speaks):
+            # What is called inside of a tool is no part of the call around it.
             up = next((up for up in self._above(place) if up in calls or spans[up].role == "tool"), None)
             if up in calls:
                 calls[up].inner.append(place)
@@ -167,6 +168,7 @@ class ModelCalls:
                 kept.append(call)
                 continue
             speaks = self._spans[twin.spans[0]].speaks
+            # The first is read.
             twin.spans = [*twin.spans, *call.spans] if speaks else [*call.spans, *twin.spans]
             twin.inner += call.inner
         joined = {place for call in kept for place in call.spans[1:]}
@@ -194,7 +196,7 @@ class ModelCalls:
         if one.speaks and other.speaks:
             return _same_words(one.words(), other.words())
         counts = [[span.usage.get(whole) for whole in WHOLES] for span in (one, other)]
-        return counts[0] == counts[1] and all(counts[0])
+        return counts[0] == counts[1] and all(counts[0])  # without words, only figures can tell
 
     def _parts(self, figures: Sequence[str], run: str, findings: Findings) -> list[Amounts]:
         """What each call spent: by its own record, else by that of the nearest span above, which is one part.
@@ -290,5 +292,5 @@ def _word(item: Item) -> Any:
         case Utterance() | Answered():
             return item.content.strip() if isinstance(item.content, str) else item.content
         case Called():
-            return {"tool": item.tool}
+            return {"tool": item.tool}  # each writes arguments and ids in its own way
     return None

@@ -139,8 +139,9 @@ def _listed(record: Any) -> list[dict[str, Any]]:
     reply = (replied(parts) if parts else []) or [each for each in (spoken, response) if is_message(each)][:1]
     reply = reply or [each for each in objects(response.get("messages")) if is_message(each)]
     inputs = (part[name] for name in GIVEN for part in (document, state) if part.get(name))
+    # An object is a state of a graph.
     given = next((each for each in inputs if not isinstance(each, dict)), None)
-    if isinstance(given, str) and reply:
+    if isinstance(given, str) and reply:  # without a reply, a text may be anything
         given = [{"role": "user", "content": given}]
     asked = [each for each in objects(given) if is_message(each)]
     if not asked and not reply:

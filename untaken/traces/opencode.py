@@ -101,6 +101,7 @@ def _sessions(file: TraceFile) -> Iterator[tuple[Mapping[str, Any], list[Message
             yield info, objects(record["messages"])
         elif session := first_text([info, record], ("sessionID",)):
             name = first_text([info], ("id",)) or text(part.get("messageID")) or str(number)
+            # A log has parts alone.
             event = {"role": "assistant", "time": {"created": record.get("timestamp")}}
             message = {"info": info or {**event, "error": record.get("error")}, "parts": []}
             parts = loose.setdefault(session, {}).setdefault(name, message)["parts"]
@@ -186,6 +187,7 @@ def _items(message: Message, findings: Findings) -> Iterator[Item]:
             yield Called(tool=part.get("tool"), arguments=state.get("input"), source_id=call_id, at=at)
             if status in ENDED:
                 code = mapping(state.get("metadata")).get("exit")
+                # A command that fails is completed, too.
                 ok = ENDED[status] and not (isinstance(code, int) and code)
                 done = moment(times.get("end"), findings, "state.time.end") or at
                 content = state.get("output") if ENDED[status] else state.get("error")

@@ -162,7 +162,7 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
     """The run of one trace."""
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min, span.id))
     known = {span.id for span in ordered}
-    roots = [span for span in ordered if span.parent not in known] or ordered[:1]
+    roots = [span for span in ordered if span.parent not in known] or ordered[:1]  # parents may form a ring
     root, trace = roots[0], roots[0].trace or "trace"
     run_id = text(root.first("untaken.run_id")) or f"otel/{trace}"
     own, spent = own_spans(ordered, roots, run_id, findings)
@@ -330,7 +330,7 @@ def _tool_items(span: Span) -> Iterator[Item]:
         worked = False
     content = content_text(parsed(result)) if result is not None else span.message or ""
     content, worked = tool_reply(parsed(result), content, ok=worked)
-    if result is not None or worked is not None or span.end is not None:
+    if result is not None or worked is not None or span.end is not None:  # else it was still under way
         yield Answered(content=content, source_id=call_id, ok=worked, at=span.end)
 
 

@@ -103,7 +103,7 @@ def kind_of(span: Span) -> Kind:
         return "tool" if sdk == "ai.toolCall" else "model" if sdk.endswith(SDK_MODELS) else "agent"
     if span.first("gen_ai.tool.name", "tool.name") is not None or span.name.startswith("execute_tool "):
         return "tool"
-    if span.first(*KIND_NAMES) is not None:
+    if span.first(*KIND_NAMES) is not None:  # it says that it is a plain one
         return "other"
     if span.first(*MODEL_NAMES) is not None:
         return "model"
@@ -193,7 +193,7 @@ def own_spans(
     calls = ModelCalls(called)
     heads = set(calls.heads)
     root = next((place for place, (span, _) in enumerate(by_whom[""]) if span is roots[0]), 0)
-    total = called[root].usage if len(roots) == 1 and root not in heads else {}
+    total = called[root].usage if len(roots) == 1 and root not in heads else {}  # a call is no total of calls
     spent = calls.spent(total, run=run, findings=findings, apart=apart)
     own: KnownSpans = [
         (span, "frame" if kind == "model" and place not in heads else kind)

@@ -340,4 +340,4 @@ def below(above: Mapping[str, str | None], tops: Iterable[str]) -> set[str]:
 def _id(value: Any) -> str:
     """The id as text; some dumps write it as a number of 128 bits."""
     written = text(value) or ""
-    return "" if not written.strip("0") else written.removeprefix("0x")
+    return "" if not written.strip("0") else written.removeprefix("0x")  # zeros are no id

@@ -130,7 +130,7 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
         [item for line in entries for item in _items(line, findings)],
         model=model or first_text([*entries, about], ("modelId",)),
         started=moment(about.get("timestamp"), findings, "timestamp"),
-        about={"parent": PureWindowsPath(parent or "").stem},
+        about={"parent": PureWindowsPath(parent or "").stem},  # it reads the paths of every system
         record=entries,
         origin=lines,
         cost=spent.cost,

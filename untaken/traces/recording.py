@@ -213,7 +213,7 @@ class Conversation:
         if call is None:
             message = "an observation matches no open call; kept without a call"
             self._log.findings.add("observation-without-call", message, run=self.run.run_id)
-        elif ok is not False and call.side == "agent":
+        elif ok is not False and call.side == "agent":  # unknown is no failure
             self._succeeded[call.tool] += 1
         self._add(e.Observation, content=content, call_id=call.call_id if call else None, ok=ok)
 
@@ -251,6 +251,7 @@ class Conversation:
         if source_id:
             message = "a call id is used twice in one run; later ones got a suffix"
             self._log.findings.once("reused-call-id", message, severity="note")
+        # Asked again: the id with a suffix may be recorded, too.
         return self._unique(f"{base}~{self._ids[base]}") if source_id else f"{base}~{self._ids[base]}"
 
     def _arguments(self, raw: Any) -> dict[str, Any]:

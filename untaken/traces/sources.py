@@ -138,7 +138,7 @@ class Source:
     def head(self) -> bytes:
         """The first bytes of the content, decompressed as far as they go; empty where they cannot be had."""
         start = bytearray()
-        with suppress(UntakenError):
+        with suppress(UntakenError):  # what came before a fault is often enough to know the format
             for piece in self.pieces():
                 start += piece
                 if len(start) >= HEAD_BYTES:
@@ -176,7 +176,7 @@ def stem_of(name: str) -> str:
     last = name.rstrip("/").rpartition("/")[2]
     for ending in COMPRESSED:
         last = last.removesuffix(ending)
-    return last.rsplit(".", 1)[0] or last
+    return last.rsplit(".", 1)[0] or last  # `.json` has nothing before its ending
 
 
 def decompressed(stored: bytes, name: str, *, most: int | None = None) -> bytes:

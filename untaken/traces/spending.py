@@ -203,7 +203,7 @@ class _Account(Struct, frozen=True, kw_only=True):
         known = [part for part in parts if (is_priced(part) if priced else part.get(figure) is not None)]
         together, whole = added(known), self.total.get(figure)
         summed, name = together.get(figure, 0), figure.replace("_", " ")
-        if not known:
+        if not known:  # a 0 goes on, so that it is named as unpriced
             free = priced and any(part.get("cost") == 0 for part in parts)
             return {"cost": 0, **self.total} if free else self.total
         if len(known) == len(parts):
@@ -217,7 +217,7 @@ class _Account(Struct, frozen=True, kw_only=True):
                 self.findings.add("total-contradicts-parts", message, run=self.run)
             return together
         missing = f"{len(parts) - len(known)} of {len(parts)} calls of a model record no {name}"
-        if whole and whole >= summed:
+        if whole and whole >= summed:  # a total below what some of them spent is wrong
             message = f"{missing}; the recorded total is used"
             self.findings.add("partly-recorded", message, run=self.run, severity="note")
             return self.total

@@ -121,7 +121,7 @@ class Tidier:
         if isinstance(value, str):
             self._count(place)
             return self._text(value, place)
-        if value and isinstance(value, dict | list):
+        if value and isinstance(value, dict | list):  # an empty one is a value by itself
             if depth >= DEPTH:
                 self._count(place)
                 self._findings.add("too-deep", f"{place} is nested deeper than {DEPTH} levels; cut there")
@@ -160,7 +160,7 @@ class Tidier:
         if len(text) > TEXT_CHARS:
             self._findings.add("text-cut", f"{place} holds {len(text)} characters; cut to {TEXT_CHARS}")
             text = text[: TEXT_CHARS - 1] + "…"
-        if text.isascii():
+        if text.isascii():  # the usual case, without an encoding of it
             return text
         try:
             text.encode()

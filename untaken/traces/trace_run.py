@@ -229,6 +229,7 @@ def _longest_first(traces: Iterable[TraceRun]) -> list[TraceRun]:
     listed = list(traces)
     first: dict[str, int] = {}
     places = [first.setdefault(trace.session_id or f"\n{at}", at) for at, trace in enumerate(listed)]
+    # The longest is the one that is kept: no other is written first and taken back.
     order = sorted(range(len(listed)), key=lambda at: (places[at], -len(listed[at].items)))
     return [listed[at] for at in order]
 
@@ -237,10 +238,11 @@ def _copy(trace: TraceRun, ledger: str, log: FileLog) -> SessionCopy | None:
     """What tells whether the run is a copy of another; two that only begin alike have no reply yet."""
     if trace.session_id is None or not trace.replied:
         return None
+    # Without moments, equal words may be another run.
     if not trace.session_id and any(item.at is None for item in trace.items):
         return None
     found = digests(trace.items)
-    key = trace.session_id or found[0].hex()
+    key = trace.session_id or found[0].hex()  # copies begin with the same item
     return SessionCopy(cut_name(trace.run_id), key, found, ledger, log)
 
 

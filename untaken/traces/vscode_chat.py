@@ -82,6 +82,7 @@ def _sessions(file: TraceFile) -> Iterator[Any]:
         elif session is not None and isinstance(line.get("k"), list):
             before = objects(session.get("requests")) if len(line["k"]) < STRUCTURE else []
             done = _changed(session, line)
+            # By identity: two may be equal.
             left = {id(request) for request in objects(session.get("requests"))}
             gone = [request for request in before if id(request) not in left]
             if gone:

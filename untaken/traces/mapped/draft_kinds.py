@@ -38,7 +38,7 @@ def kind_path(elements: Sequence[Element]) -> str | None:
         last = path.rpartition(".")[2]
         worded = like(last, KINDS[:4]) or bool(words(last) & KIND_WORDS) or _owned(path)
         names = worded and not any(" " in each for each in values)
-        most = len(values) - 1 if names else len(values) // 2
+        most = len(values) - 1 if names else len(values) // 2  # kinds come again, and texts less often
         known = all(words(each) & (USERS | ASSISTANTS | TOOLS | SYSTEM) for each in values)
         known = known or (names and mostly(bool(phase_of(each)) for each in values))
         if len(values) * 2 > len(elements) and (known or len(set(values)) <= max(2, most)):

@@ -98,7 +98,7 @@ def draft_mapping(records: Iterable[Any], name: str) -> str:
 def _runs_inside(sample: Sequence[Any]) -> str | None:
     """The list of a record whose elements are runs: they have an outcome, or lists of what happened."""
     for path, found in lists_of(mapping(sample[0])).items():
-        if "[]" in path:
+        if "[]" in path:  # a mapping takes runs from a list of the record itself
             continue
         if len(found) > 1 and not _is_result(sample[0]) and mostly(map(_is_result, found)):
             return path
@@ -123,7 +123,7 @@ def _are_members(sample: Sequence[Any]) -> bool:
     members = [each for record in sample for each in mapping(record).values()]
     if len(members) < 2 or not all(isinstance(each, dict) and len(each) > 1 for each in members):
         return False
-    if len(members) == 2:
+    if len(members) == 2:  # two objects have names in common easily
         return all(any(map(happened, lists_of(each).values())) for each in members)
     counts = Counter(name for each in members for name in each)
     return sum(count * 10 >= len(members) * 9 for count in counts.values()) > 1

@@ -140,7 +140,7 @@ def parse_mapping(data: str | bytes, name: str) -> FormatMapping:
         raise UntakenError("mapping-too-large", message, where=where, hint="Name a mapping file.")
     try:
         written = data.decode("utf-8") if isinstance(data, bytes) else data
-        document = read_yaml(written.removeprefix("\ufeff"), name)
+        document = read_yaml(written.removeprefix("\ufeff"), name)  # a mark that editors on Windows put first
     except UnicodeError:
         message = "the file is not UTF-8 text"
         raise UntakenError("mapping-invalid", message, where=where, hint="Save it as UTF-8.") from None
@@ -252,7 +252,7 @@ class _Reader:
         return Recogniser(sure=SURE[spec["sure"]], names=frozenset(names), test=test)
 
     def _one(self, name: str, spec: Any, at: Path, home: str) -> Term:
-        before, self._terms.places = self._terms.places, {}
+        before, self._terms.places = self._terms.places, {}  # apart, to know which of them feed this
         if name in ("usage", "calls.usage") and isinstance(spec, dict) and spec.keys() <= USAGE.keys():
             terms: dict[str, Term] = {}
             for figure in sorted(spec, key=lambda each: each != TOTAL):
@@ -298,6 +298,7 @@ def _everywhere(places: Iterable[str], lists: Sequence[str]) -> Iterator[str]:
 
 
 def _together(terms: Mapping[str, Term]) -> Term:
+    # By names that `spending.usage` knows.
     named = {name if name in USAGE[name] else USAGE[name][-1]: term for name, term in terms.items()}
     return lambda scope: {name: term(scope) for name, term in named.items()}
 

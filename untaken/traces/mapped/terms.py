@@ -142,7 +142,7 @@ class MappingTerms:
 
     def _template(self, spec: str, at: Path, home: str) -> Term:
         """Texts with values in braces; without one of them it says nothing, unless it ends in ``?``."""
-        parts = _FIELD.split(spec)
+        parts = _FIELD.split(spec)  # texts, with a field between each two
         if any("{" in part or "}" in part for part in parts[::2]):
             self.refuse(at, f"the braces of {_shown(spec)} do not match")
         needed = [not name.endswith("?") for name in parts[1::2]]
@@ -174,6 +174,7 @@ class MappingTerms:
             of = self.term(spec["of"], (*at, "of"), home)
             ways = self.members(spec["is"], (*at, "is"), spec["is"])
             terms = {key: self.term(way, (*at, "is", key), home, whole=whole) for key, way in ways.items()}
+            # Without `else` a value that is not listed stays as it is.
             rest = self.term(spec["else"], (*at, "else"), home, whole=whole) if "else" in spec else of
             return lambda scope: terms.get(_key(of(scope)), rest)(scope)
         if "fields" in spec:
@@ -249,7 +250,7 @@ class MappingTerms:
     def test(self, spec: Any, at: Path, home: str) -> Test:
         """A condition: fields that all have to be as said."""
         fields = self.members(spec, at, spec if isinstance(spec, dict) else ())
-        values, self.places = self.places, {}
+        values, self.places = self.places, {}  # what is only compared is no value of a run
         tests = [
             self._field_test(self.term(name, (*at, name), home), wanted, (*at, name), home)
             for name, wanted in fields.items()
@@ -308,7 +309,7 @@ def _key(value: Any) -> str:
 
 def _sum(values: Sequence[Any]) -> float | None:
     numbers = [value for value in values if _is_number(value)]
-    return fsum(numbers) if numbers else None
+    return fsum(numbers) if numbers else None  # the same in whatever order
 
 
 _UNARY: Final[Mapping[str, Callable[[Term], Term]]] = {
