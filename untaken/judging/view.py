@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -15,6 +15,8 @@ from untaken.scoring.state import StateFold
 
 EVENT_CHARS = 2_000
 """Characters of one event's text."""
+EXCERPT_CHARS = 12_000
+"""Characters of the events that a question shows; with tools the judge may read on."""
 LINE_CHARS = 160
 """Characters of one event in a list."""
 PAGE = 40
@@ -73,6 +75,20 @@ class LedgerView:
         words = event_text(event)[:LOOKED_AT]
         cut = f"\n… {len(words) - EVENT_CHARS} more characters" if len(words) > EVENT_CHARS else ""
         return enveloped(words[:EVENT_CHARS] + cut, self._nonce, headline(event))
+
+    def excerpts(self, events: Iterable[Event]) -> list[str]:
+        """The first of these events, as many as fit in a question, in the order of the run."""
+        shown: dict[int, str] = {}
+        room = EXCERPT_CHARS
+        for event in events:
+            if event.seq in shown:
+                continue
+            words = self.excerpt(event)
+            if len(words) > room:
+                break  # no shorter one after it either: a record from both its ends has one gap
+            shown[event.seq] = words
+            room -= len(words)
+        return [shown[seq] for seq in sorted(shown)]
 
     def tools(self) -> tuple[Tool, ...]:
         """The view as tools for a model."""

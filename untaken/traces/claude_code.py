@@ -233,8 +233,6 @@ def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> It
             content = content_text(block.get("content"))
             ok = None if failed is None else failed is not True
             yield Answered(content=content, source_id=text(block.get("tool_use_id")), ok=ok, at=at)
-        case _:
-            return
 
 
 def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:

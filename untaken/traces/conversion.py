@@ -104,11 +104,10 @@ def convert(
         steps = {name: importer_named(name).passes * len(share) for name, share in shares.items()}
         intakes: dict[str, Intake] = {}
         for name, share in shares.items():
-            before = sum(steps[earlier] for earlier in intakes)
             intakes[name] = intake = Intake(
                 output,
                 steps=sum(steps.values()),
-                done=before,
+                done=sum(steps[earlier] for earlier in intakes),
                 agent=agent,
                 outcomes=known,
                 findings=findings if len(shares) == 1 else Findings(None),

@@ -20,7 +20,7 @@ from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, mapping, moment, objects, text, totals
 from untaken.traces.sample import Confidence, Sample
-from untaken.traces.sessions import Payers, session_converter, session_run
+from untaken.traces.sessions import Payers, id_and_moment, session_converter, session_run
 from untaken.traces.spending import Amounts, named_apart, spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
@@ -129,7 +129,7 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
     last = messages[-1] if messages else {}
     name = text(session.about.get("sessionId")) or stem
     left = [message for message in session.taken_back if message.get("type") == "gemini"]
-    used = [(_copied(reply), _used(reply, findings)) for reply in (*replies, *left)]
+    used = [(id_and_moment(reply), _used(reply, findings)) for reply in (*replies, *left)]
     paid = payers.paid(f"gemini-cli/{name}", used, findings)
     apart = spend(paid[len(replies) :], run=name, findings=Findings(None))
     return session_run(
@@ -145,12 +145,6 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
         error=text(last.get("content")) if last.get("type") == "error" else None,
         metrics={**spend(paid, run=name, findings=findings).tokens, **named_apart("left", apart)},
     )
-
-
-def _copied(reply: Mapping[str, Any]) -> tuple[str, str] | None:
-    """What names a reply in every session that repeats it."""
-    name, at = text(reply.get("id")), text(reply.get("timestamp"))
-    return None if name is None or at is None else (name, at)
 
 
 def _used(reply: Mapping[str, Any], findings: Findings) -> Amounts:
@@ -233,8 +227,6 @@ def _stream_items(line: Mapping[str, Any], findings: Findings) -> Iterator[Item]
         case "tool_result":
             content = line.get("output") or mapping(line.get("error")).get("message")
             yield Answered(content=content, source_id=call_id, ok=ENDED.get(str(line.get("status"))), at=at)
-        case _:
-            return
 
 
 def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:

@@ -278,8 +278,6 @@ def _items(root: Span, own: KnownSpans) -> Iterator[Item]:
             case "plan":
                 if steps := _plan_steps(span):
                     found.append(Planned(sub_goals=steps, at=span.start))
-            case _:
-                pass
     if "user" not in roles:  # the spans of models may have no content, or there are none
         yield from transcript.of(_around(root, own, span_inputs), root.start)
     yield from found

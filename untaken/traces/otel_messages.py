@@ -103,8 +103,6 @@ def _events(span: Span) -> Iterator[tuple[str, dict[str, Any]]]:
                 message = parsed(body.get("message"))
                 reply = mapping(message) or {**body, "content": message or body.get("content")}
                 yield role, {**_message(reply), "role": "assistant"}
-            case _:
-                pass
 
 
 def _message(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,14 @@ from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, mapping, moment, text
 from untaken.traces.sample import Confidence, Sample
-from untaken.traces.sessions import Payers, named_by_file, session_converter, session_run, sessions_in
+from untaken.traces.sessions import (
+    Payers,
+    id_and_moment,
+    named_by_file,
+    session_converter,
+    session_run,
+    sessions_in,
+)
 from untaken.traces.spending import Amounts, named_apart, spend, usage, with_cost
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
@@ -115,9 +122,8 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
         if line.get("type") in SPOKEN and (message := mapping(line.get("message"))).get("role") == "assistant"
         if message.get("provider") != INJECTED
     ]
-    paid = payers.paid(
-        f"pi/{name}", [(_copied(line), _used(message, findings)) for line, message in every], findings
-    )
+    used = [(id_and_moment(line), _used(message, findings)) for line, message in every]
+    paid = payers.paid(f"pi/{name}", used, findings)
     spent = spend(paid, run=name, findings=findings)
     unused = [each for (line, _), each in zip(every, paid, strict=True) if id(line) not in own]
     left = spend(unused, run=name, findings=Findings(None))
@@ -138,12 +144,6 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
         error=first_text([last], ("errorMessage", "stopReason")) if stopped else None,
         metrics={**spent.tokens, **named_apart("left", left)},
     )
-
-
-def _copied(line: Line) -> tuple[str, str] | None:
-    """What an entry is named in the sessions that were branched after it, too."""
-    name, at = text(line.get("id")), text(line.get("timestamp"))
-    return None if name is None or at is None else (name, at)
 
 
 def _used(reply: Mapping[str, Any], findings: Findings) -> Amounts:

@@ -16,7 +16,7 @@ from untaken.ledger.context import context_hash
 from untaken.ledger.run import Draft
 from untaken.traces.jsontext import Broken, JsonReader
 from untaken.traces.losses import FileLog
-from untaken.traces.readings import cut_name
+from untaken.traces.readings import cut_name, whole
 from untaken.traces.tidy import Tidier
 from untaken.working import step
 
@@ -74,6 +74,17 @@ def synthetic_start(trial: int) -> datetime:
 
 
 _TRIALS: Final = 1_000_000
+
+
+def trial_number(recorded: Any, so_far: Counter[str], task: str, log: FileLog, place: str) -> int:
+    """The number of a run among those of its task: as recorded, else by the order of the file."""
+    trial, counted = whole(recorded, log.findings, place), so_far[task]
+    so_far[task] += 1
+    if trial is not None and trial >= 0:
+        return trial
+    log.findings.once("missing-trial", "runs record no trial; numbered in file order")
+    log.synthesised["RUN_STARTED.task_repeat"] += 1
+    return counted
 
 
 def decision_context(task_id: str, succeeded: Mapping[str, int]) -> dict[str, Any]:

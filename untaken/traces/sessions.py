@@ -9,6 +9,7 @@ from typing import Any
 from untaken.numbers import counted
 from untaken.traces.intake import Intake
 from untaken.traces.losses import Findings, clip
+from untaken.traces.readings import text
 from untaken.traces.sources import Source
 from untaken.traces.spending import Amounts
 from untaken.traces.tidy import Places
@@ -37,6 +38,12 @@ def named_by_file(stem: str, findings: Findings) -> str:
     message = "no line names the session, as in a part of its file; it is named after the file"
     findings.add("session-unnamed", message, hint="Put the parts into one file, in order.")
     return stem
+
+
+def id_and_moment(line: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What names a line in every session that repeats it."""
+    name, at = text(line.get("id")), text(line.get("timestamp"))
+    return None if name is None or at is None else (name, at)
 
 
 class Payers:

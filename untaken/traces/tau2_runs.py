@@ -14,8 +14,8 @@ from untaken.plans.plan_graph import SubGoal
 from untaken.traces.graphs import Expected
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, clip
-from untaken.traces.readings import amount, items, mapping, moment, number, objects, text, truth, whole
-from untaken.traces.recording import TICK, Conversation, RunDraft, synthetic_start
+from untaken.traces.readings import amount, items, mapping, moment, number, objects, text, truth
+from untaken.traces.recording import TICK, Conversation, RunDraft, synthetic_start, trial_number
 from untaken.traces.task_texts import described
 from untaken.traces.tau2_model import Tau2Document, expected_actions, requestor
 from untaken.traces.tidy import Tidier
@@ -70,7 +70,8 @@ class Simulations:
         """The run of one simulation; ``None`` for one that is there already."""
         log, document = self._log, self._document
         source_task = text(simulation.get("task_id")) or ""
-        trial = self._trial(simulation, source_task)
+        recorded = simulation.get("trial")
+        trial = trial_number(recorded, self._trials, source_task, log, "simulations[].trial")
         base = f"tau2-bench/{self._agent}/{document.domain}/{source_task}/{trial}"
         run_id = self._intake.claim(base, simulation, log)
         if run_id is None:
@@ -93,16 +94,6 @@ class Simulations:
         self._judge(run, simulation, expected, chat)
         self._finish(run, simulation, chat, steps)
         return run
-
-    def _trial(self, simulation: Mapping[str, Any], source_task: str) -> int:
-        trial = whole(simulation.get("trial"), self._log.findings, "simulations[].trial")
-        counted = self._trials[source_task]
-        self._trials[source_task] += 1
-        if trial is not None and trial >= 0:
-            return trial
-        self._log.findings.once("missing-trial", "runs record no trial; numbered in file order")
-        self._log.synthesised["RUN_STARTED.task_repeat"] += 1
-        return counted
 
     def _begun(self, simulation: Mapping[str, Any]) -> datetime | None:
         findings = self._log.findings

@@ -13,8 +13,8 @@ from untaken.plans.plan_graph import PlanGraph
 from untaken.traces.graphs import Expected, action_graph
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings, clip
-from untaken.traces.readings import amount, cut_name, mapping, number, objects, text, whole
-from untaken.traces.recording import TICK, Conversation, RunDraft, synthetic_start, tool_name
+from untaken.traces.readings import amount, cut_name, mapping, number, objects, text
+from untaken.traces.recording import TICK, Conversation, RunDraft, synthetic_start, tool_name, trial_number
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Tidier
 
@@ -80,7 +80,7 @@ class TauRecords:
         """The run of one record; ``None`` for one that is there already."""
         log = self._log
         task_id = task_id_of(record, self._file)
-        trial = self._trial(record, task_id)
+        trial = trial_number(record.get("trial"), self._trials, task_id, log, "[].trial")
         source_task = text(record["task_id"])
         base = f"tau-bench/{self._agent}/{_domain(record, self._file)}/{source_task}/{trial}"
         run_id = self._intake.claim(base, record, log)
@@ -129,17 +129,6 @@ class TauRecords:
             findings.add("unknown-domain", message, hint="Name the file <agent>-<domain>.json.")
         message = "no times are recorded; generated so that trials follow one another"
         findings.add("synthetic-timestamps", message, severity="note")
-
-    def _trial(self, record: dict[str, Any], task_id: str) -> int:
-        trial = whole(record.get("trial"), self._log.findings, "[].trial")
-        expected = self._trials[task_id]
-        self._trials[task_id] += 1
-        if trial is not None and trial >= 0:
-            return trial
-        message = "records have no trial; numbered in file order"
-        self._log.findings.once("missing-trial", message)
-        self._log.synthesised["RUN_STARTED.task_repeat"] += 1
-        return expected
 
     def _graph(self, graph: PlanGraph | None, task_id: str, run_id: str) -> str | None:
         """The id under which the plan graph is kept."""

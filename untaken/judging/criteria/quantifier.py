@@ -23,8 +23,6 @@ from untaken.ledger import Run, RunFinished, RunStarted
 from untaken.ledger.events import Event
 from untaken.plans import GraphSet, PlanGraph
 
-EXCERPT_CHARS: Final = 12_000
-"""Characters of the record that a question shows."""
 VALUE_CHARS: Final = 80
 """Most characters of one value in a reply."""
 AT_ONCE: Final = 20
@@ -214,17 +212,10 @@ def _without_outcome(run: Run) -> dict[int, Event]:
 
 def _excerpts(view: LedgerView) -> list[str]:
     """As many events as fit, from both ends inwards: the start and the end of a run say most."""
-    shown: dict[int, str] = {}
-    room = EXCERPT_CHARS
-    for event in _inwards(list(view.events.values())):
-        words = view.excerpt(event)
-        if len(words) > room:
-            break  # one gap in the middle, never several
-        shown[event.seq] = words
-        room -= len(words)
+    shown = view.excerpts(_inwards(list(view.events.values())))
     left_out = len(view.events) - len(shown)
     note = [f"{left_out} events in the middle are left out."] if left_out else []
-    return [*(shown[seq] for seq in sorted(shown)), *note]
+    return [*shown, *note]
 
 
 def _inwards(events: Sequence[Event]) -> list[Event]:
