@@ -128,6 +128,19 @@ def test_a_run_without_a_clock_never_reopens_an_issue_and_is_counted_apart() -> 
     assert (found.state, found.undated, found.first_seen) == ("fixed", 1, None)
 
 
+def test_a_run_without_a_clock_is_in_the_rate_of_all_runs_and_not_in_those_before_and_after_the_fix() -> None:
+    undated = a_read_run("r1", "loop", day=-26 * 365)
+    dated = [a_read_run("r2", "loop", task="a", day=1), a_read_run("r3", task="b", day=5, note=True)]
+    found = tracked(an_issue(mode="loop", fixed=3), undated, *dated)
+    assert found.before is not None
+    assert found.after is not None
+    assert [(rate.matches, rate.runs) for rate in (found.overall, found.before, found.after)] == [
+        (2, 3),
+        (1, 1),
+        (0, 1),
+    ]
+
+
 def test_rates_before_and_after_the_fix_have_intervals_that_say_how_sure_it_is() -> None:
     runs = [
         a_read_run(f"r{n}", *(["loop"] if n < 5 else []), task=f"t{n}", day=n, note=True) for n in range(20)

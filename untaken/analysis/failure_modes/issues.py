@@ -49,8 +49,8 @@ class TrackedIssue:
         reopened_by: digests of the matching runs that began after the fix, oldest first.
         undated: matching runs without a clock; they never reopen an issue.
         unknown: runs of which it cannot be known whether they match, and the first reason.
-        overall, before, after: rates of all runs and of those that began before and after the fix; without a
-            fix the latter two are ``None``.
+        overall, before, after: rates of all runs and of those that began before and after the fix, in neither
+            of which a run without a clock is; without a fix the latter two are ``None``.
         versions: rate by version of the agent, in the order in which versions were first seen.
         agreed: read runs that match and have its mode; `missed`: have the mode and do not match; `extra`:
             match and were read without the mode. All 0 where there is no mode or no rule.
@@ -126,9 +126,12 @@ def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:
     matches = frozenset(run.digest for run in matching)
     moments = [at for run in matching if (at := run.started_at) is not None]
     fixed = issue.fixed_at
-    after = [run for run in known if fixed is not None and _later(run, fixed)]
-    again = tuple(run.digest for run in matching if fixed is not None and _later(run, fixed))
-    before = [run for run in known if fixed is not None and not _later(run, fixed)]
+    # A run without a clock is on neither side of the fix, though importers give it a time before every fix.
+    dated = [(run, at) for run in known if (at := run.started_at) is not None]
+    before = [run for run, at in dated if fixed is not None and at <= fixed]
+    after = [run for run, at in dated if fixed is not None and at > fixed]
+    since = {run.digest for run in after}
+    again = tuple(run.digest for run in matching if run.digest in since)
     compared = issue.ruled and bool(mode)
     with_mode = {run for run in evidence.read if mode in evidence.modes[run]} if compared else set()
     return TrackedIssue(
@@ -149,10 +152,6 @@ def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:
         missed=len(with_mode - matches),
         extra=len((matches & evidence.read) - with_mode) if compared else 0,
     )
-
-
-def _later(run: Run, moment: datetime) -> bool:
-    return run.started_at is not None and run.started_at > moment
 
 
 def _by_version(runs: Iterable[Run], matches: Collection[str]) -> tuple[IssueRate, ...]:
