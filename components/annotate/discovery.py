@@ -82,7 +82,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         left, right = st.columns(2)
         agents = sorted({run.agent for run in good})
         chosen = left.multiselect(
-            "Agents", agents, key="suggest_agents", placeholder="all", format_func=_short
+            "Agents", agents, key="suggest_agents", placeholder="all", format_func=text.name
         )
         fewest = right.number_input(
             "Minimum number of runs that include both ends", 1, 1_000, MIN_RUNS, key="suggest_runs"
@@ -118,7 +118,9 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
 
 def _task_of(good: Sequence[Run]) -> TaskFamily:
     """The one task that a draft of calls is of."""
-    task = st.selectbox("Task", sorted({run.task_id for run in good}), key="suggest_task", format_func=_short)
+    task = st.selectbox(
+        "Task", sorted({run.task_id for run in good}), key="suggest_task", format_func=text.name
+    )
     return TaskFamily(globs=(escape_glob(task),), tasks=(task,))
 
 
@@ -138,7 +140,7 @@ def _family(good: Sequence[Run]) -> TaskFamily:
 
 
 def _family_words(family: TaskFamily, runs: Mapping[str, int], *, of_all: bool) -> str:
-    name = "All tasks" if of_all and len(family.globs) > 1 else _short(", ".join(family.globs))
+    name = "All tasks" if of_all and len(family.globs) > 1 else text.name(", ".join(family.globs))
     many = sum(runs[task] for task in family.tasks)
     tasks = f"{counted(len(family.tasks), 'task')}, " if len(family.tasks) > 1 else ""
     return f"{name} · {tasks}{counted(many, 'run')} to learn from"
@@ -153,7 +155,7 @@ def _applies_to(family: TaskFamily) -> list[str]:
         default=globs,
         # For other tasks another field: nothing typed for these is in it.
         key=f"suggest_for_{len(globs)}_{globs[0]}",
-        format_func=_short,
+        format_func=text.name,
         accept_new_options=True,
         help="Ids or patterns; * matches any text. Empty: every run that has no other plan.",
     )
@@ -163,7 +165,7 @@ def _nothing_to_learn(known: list[Run]) -> None:
     st.info("Suggestions are learned from runs that succeeded and record what was done. None of these does.")
     if first_graph.asked():
         tasks = sorted({run.task_id for run in known})
-        task = st.selectbox("Task", tasks, key="write_task", format_func=_short)
+        task = st.selectbox("Task", tasks, key="write_task", format_func=text.name)
         st.button(
             "Write a plan for this task",
             key="write_plan",
@@ -195,10 +197,6 @@ def _reads(offered: Sequence[SharedCall]) -> list[str]:
 def _arguments(call: SharedCall) -> str:
     """The arguments of a call as JSON."""
     return msgspec.json.encode(dict(call.arguments), order="sorted").decode()
-
-
-def _short(name: str) -> str:
-    return text.one_line(name, 60)
 
 
 def _show(

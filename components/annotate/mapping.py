@@ -62,9 +62,7 @@ def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
                 "Rule", range(len(one.rules)), key=f"rule_{mark}", width=340,
                 format_func=lambda place: text.one_line(rule_words(one.rules[place]), 80),
             )  # fmt: skip
-            goal = st.selectbox(
-                "serves", ids, key=f"goal_{mark}", width=260, format_func=lambda name: text.one_line(name, 60)
-            )
+            goal = st.selectbox("serves", ids, key=f"goal_{mark}", width=260, format_func=text.name)
             st.button("Create rule", key=f"make_{mark}", on_click=_make, args=(goal, one.rules[rule]))
             example = one.examples[0]
             place = f"event {example.seq} of {text.label(example.run_id, 40)}"

@@ -152,7 +152,7 @@ class _Fields:
                 label,
                 dict.fromkeys([*self.others, *values]),  # a graph may name one twice
                 key=key,
-                format_func=lambda name: text.one_line(name, 60),
+                format_func=text.name,
                 on_change=self.set,
                 args=(field, key),
                 placeholder="nothing" if field == "deps" else "not a group",
@@ -246,7 +246,7 @@ class _Fields:
         key = self.key("tool", call.name if call else None)
         st.selectbox(
             "Tool", dict.fromkeys([*named, *tools.called(self.graph)]), index=None, key=key,
-            format_func=lambda name: text.one_line(name, 60), accept_new_options=True,
+            format_func=text.name, accept_new_options=True,
             placeholder="Choose a tool that runs called, or type a name",
             on_change=self.set_check, args=("tool_call", key, lambda name: {**plain, "name": name}),
         )  # fmt: skip

@@ -90,7 +90,7 @@ def matrix(found: SideBySide, marked: AlignedRow | None) -> None:
 def _pick_cell(found: SideBySide, carried: str) -> None:
     digest, _, place = carried.partition(" ")
     st.session_state[CHOSEN_KEY] = digest
-    st.session_state[TABS] = STEPS
+    st.session_state[TABS] = STEPS  # the tab that shows what was clicked
     _pick_row(found.rows[int(place)].key)
 
 
@@ -132,6 +132,7 @@ def steps(found: SideBySide, row: AlignedRow, runs: Mapping[str, Run]) -> None:
         ordered = ordered[:MOST_COLUMNS]
     beside = min(COLUMNS, len(ordered))
     for at in range(0, len(ordered), beside):
+        # The last row may be shorter.
         for place, digest in zip(st.columns(beside), ordered[at : at + beside], strict=False):
             with place, st.container(border=True, gap="xsmall"):
                 _column(found, row, found.run(digest), acted[digest])

@@ -394,9 +394,9 @@ def agents(review: CriteriaReview) -> None:
             st.info("Recorded replies do not name agents, so there are no two agents to compare.")
         return
     left, right = st.columns(2)
-    first = left.selectbox("First agent", offered, key="criteria_first", format_func=_short)
+    first = left.selectbox("First agent", offered, key="criteria_first", format_func=text.name)
     others = [agent for agent in offered if agent != first]
-    second = right.selectbox("Second agent", others, key="criteria_second", format_func=_short)
+    second = right.selectbox("Second agent", others, key="criteria_second", format_func=text.name)
     found = compare_agents(review.passes, first, second)
     tables.figure(
         partial(figures.agents_by_criterion, found, first, second, dark=state.is_dark()),
@@ -414,10 +414,6 @@ def agents(review: CriteriaReview) -> None:
         name="Two agents by criterion",
         columns=dict.fromkeys(SIDE_NUMBERS, TWO),
     )
-
-
-def _short(name: str) -> str:
-    return text.one_line(name, 60)
 
 
 @panel

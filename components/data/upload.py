@@ -118,6 +118,7 @@ def upload(workspace: Workspace) -> None:
         if area is None:
             roles.need("owner")
         take = partial(take_in_apart, workspace) if area is None else area.take_in
+        # What goes to a private area counts for nobody else.
         with nullcontext() if area else arriving.upload(workspace):
             _with_progress(here, take, files, agent.strip() or None, None if area else workspace)
         _free(files)

@@ -122,6 +122,7 @@ def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
                 st.badge(level, color="gray")
             if (q := number(choice.q)) is not None:
                 st.badge(f"{p_value(q, 'q')} among {_pairs(choice)}", color="gray")
+        # No recommendation may cost a critical sub-goal: what it costs is said first.
         if costs := SkillTakers(corpus).costs(choice):
             st.warning(text.label("; ".join(cost.words for cost in costs), 400), icon=":material/star:")
         st.text(text.one_line(choice.parts.words, 300))
@@ -219,7 +220,7 @@ def _advantage(choice: Choice) -> None:
     title = "Advantage of the alternative"
     advantage, low, high = number(choice.advantage), number(choice.low), number(choice.high)
     if advantage is None:
-        cards.number_card("Advantage of the alternative", "unknown", text.label(choice.support_reason, 200))
+        cards.number_card(title, "unknown", text.label(choice.support_reason, 200))
         return
     span = "no interval"
     if low is not None and high is not None:

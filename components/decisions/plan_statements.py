@@ -127,6 +127,7 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         file="Statements-in-full.csv",
         key="statements-in-full",
     )
+    # Once for all of them.
     if price := next(filter(None, (time_words(statement.reason) for statement in listed)), ""):
         st.caption(f"*Could be time*: {price}")
     supported = [at for at, statement in enumerate(listed) if statement.supported]

@@ -112,6 +112,7 @@ def pivot(found: ModeAnalysis) -> None:
         state.select(view="modes", by=by, mode=mode, group=groups[int(place)])
 
     st.caption("Failed runs with the mode / failed runs read. Select a cell to list its runs.")
+    # Another grouping is another figure: what is selected in it is not in this one.
     tables.figure(drawn, key=f"modes-{by}", name=f"Failure modes by {BY_WORDS[by].lower()}", on_pick=pick)
     hidden = len(groups) - MOST_GROUPS
     if hidden > 0:
@@ -125,6 +126,7 @@ def pivot(found: ModeAnalysis) -> None:
         name="Failure mode rates",
         columns=RATES,
     )
+    # Asked for here: a download is made outside of the session.
     run_ids = {digest: run.run_id for digest, run in state.listed().runs.items()}
     findings = state.listed_findings()
     tables.download(

@@ -130,7 +130,7 @@ def labels(
         y=[y for _, y in layout.centres],
         mode="text",
         text=words,
-        textfont={"size": max(7, round(14.5 * scale, 1)), "color": inks},
+        textfont={"size": max(7, round(14.5 * scale, 1)), "color": inks},  # smaller letters cannot be read
         hovertext=[text.figure(line, 160) for line in hover],
         hoverinfo="text",
     )

@@ -77,7 +77,7 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
         for x, one in enumerate(row.cells)
     ]
     figure.add_trace(handles(cells, 38))
-    widest = max(map(len, words.text)) - _BOLD
+    widest = max(map(len, words.text)) - _BOLD  # tags take no room
     _frame(figure, found, rows, look, dark=dark, column=max(COLUMN, round(CELL_CHAR * widest / CELL)))
     return figure
 

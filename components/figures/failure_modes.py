@@ -163,6 +163,7 @@ def _cell_look(found: PivotCell, look: Tokens, *, marked: bool) -> tuple[str, di
 
 def _shade(cell: PivotCell, look: Tokens) -> str:
     """The warm colour, stronger the higher the rate."""
+    # With 1: the rarest mode has a shade, too.
     level = min(LEVELS, 1 + int((number(cell.rate) or 0.0) * LEVELS))
     red, green, blue = (int(look.warm[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{round(0.2 + 0.8 * level / LEVELS, 2)})"

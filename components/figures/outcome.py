@@ -95,7 +95,7 @@ def _shares(reach: Sequence[float]) -> list[float]:
 
 
 def _cross(one: QuadrantPoint, across: Sequence[float], up: Sequence[float], look: Tokens) -> go.Scatter:
-    xs = [*across, None, *([one.outcome] * len(up))]
+    xs = [*across, None, *([one.outcome] * len(up))]  # None lifts the pen: one trace has both lines
     ys = [*([one.value] * len(across)), None, *up]
     return line_trace(x=xs, y=ys, line={"color": look.line, "width": 1.5}, opacity=0.75)
 

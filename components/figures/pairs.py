@@ -168,7 +168,7 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
 def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> None:
     spans = [(number(gap.low), number(gap.difference), number(gap.high)) for gap in shown]
     ends = [0.0, *(x for span in spans for x in span if x is not None)]
-    room = 0.1 * (max(ends) - min(ends)) or 0.05
+    room = 0.1 * (max(ends) - min(ends)) or 0.05  # where all of them are 0, too, the axis has a width
     sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
         tickformat="+.0%",

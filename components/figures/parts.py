@@ -58,6 +58,7 @@ def intervals(
     ends = [(at, number(low), number(high)) for at, low, high in bars]
     known = [(at, low, high) for at, low, high in ends if low is not None and high is not None]
     return go.Scatter(
+        # None lifts the pen: one trace has all lines.
         x=[x for _, low, high in known for x in (low, high, None)],
         y=[y for place, _, _ in known for y in (place, place, None)],
         mode="lines",

@@ -26,7 +26,7 @@ def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:
     steps = [0, *range(1, len(score.progress) + 1)]
     counts = [0, *(completed for _, completed in score.progress)]
     places = ["start", *(f"event {seq}" for seq, _ in score.progress)]
-    top = max(score.required, *counts, 1)
+    top = max(score.required, *counts, 1)  # a plan without sub-goals has an axis, too
     figure = go.Figure(
         go.Scatter(
             x=steps,
@@ -125,7 +125,7 @@ def _add_completions(figure: go.Figure, done: Sequence[NodeScore], lane: int, lo
 
 def _thin_lines(done: Sequence[NodeScore], lane: int, look: Tokens) -> go.Scatter:
     return line_trace(
-        x=[x for node in done for x in (node.completed_at, node.completed_at, None)],
+        x=[x for node in done for x in (node.completed_at, node.completed_at, None)],  # None lifts the pen
         y=[y for _ in done for y in (-0.5, lane, None)],
         line={"color": look.good, "width": 1, "dash": "dot"},
     )

@@ -93,7 +93,7 @@ def _agent(agents: Sequence[str]) -> None:
         "In the runs of",
         options=agents,
         index=None,
-        format_func=lambda name: text.one_line(name, 60),
+        format_func=text.name,
         key=AGENT,
         on_change=options.changed,
         args=("fix_agent", AGENT),

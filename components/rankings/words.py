@@ -46,6 +46,7 @@ def verdict(pair: PairedDifference) -> str:
         return "Unknown"
     if direction == "level":
         return "No clear difference"
+    # Clear by its own interval, it may not be among all pairs that were compared.
     return "Yes" if (number(pair.p_holm) or 0) <= ALPHA else "Only uncorrected"
 
 

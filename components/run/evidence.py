@@ -146,6 +146,7 @@ def _known(node: NodeScore, report: RunReport) -> None:
         st.text(text.one_line(f"{mark} {in_words(one)}.", VALUE_CHARS))
     if len(found) > MOST_APART:
         st.caption(f"and {counted(len(found) - MOST_APART, 'more value')}")
+    # A run may know several of them.
     elsewhere = {one.elsewhere.digest: one.elsewhere.run_id for one in found if one.elsewhere is not None}
     for digest, run_id in list(elsewhere.items())[:MOST_LINKS]:
         state.run_link(f"Open run {text.label(run_id, 60)}", digest)

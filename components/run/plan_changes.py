@@ -116,6 +116,7 @@ def _alternative(
         )
         st.caption(text.label(alternative_words(decision.decision, alternative), 700))
         there = [corpus.runs[digest] for digest in alternative.siblings if digest in corpus.runs]
+        # Successes first: they show where the other option led.
         there.sort(key=lambda other: other.success is not True)
         for other in there[:LINKS]:
             _sibling(run, other)

@@ -104,6 +104,7 @@ def evaluate_ahead(store: Workspace, on_step: Callable[[str], object], *, first_
             on_step("Looking for what to fix first")
             fixes = derived(whose, name_of(triage), triage, (), store)
             for make in FIRST_PAGE:
+                # The one that takes another of these answers.
                 given = (fixes,) if make is runs_behind_items else ()
                 derived(whose, name_of(make), make, given, store)
         return corpus

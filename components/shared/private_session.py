@@ -79,6 +79,7 @@ def _leave() -> None:
 
 
 def _owner() -> str:
+    # Without sign-in the token alone opens it.
     return (reviewer.reviewer() or "") if reviewer.sign_in() else ""
 
 

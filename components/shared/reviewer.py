@@ -126,7 +126,7 @@ def _signed_in_or_asked(known: str | None) -> None:
     providers = [
         name for name, part in sign_in().items() if isinstance(part, Mapping) and name not in _COMMON
     ]
-    for provider in providers or [None]:
+    for provider in providers or [None]:  # none is named: `[auth]` itself is the provider
         words = f"Sign in with {text.label(provider, 40)}" if provider else "Sign in"
         back = "You return to the Overview. If you followed a link, open it again after you sign in."
         if st.button(words, key=f"reviewer_in_{provider or 'default'}", help=back):

@@ -90,6 +90,7 @@ def wait() -> None:
     st.navigation(navigation.offered(), expanded=True)
     bar = st.progress(0)
     while not _ready.wait(TICK):
+        # Full only with the page: the bar is gone by then.
         bar.progress(len(_steps) / (MOST_STEPS + 1), f"{_steps[-1]} …" if _steps else "")
     st.rerun()
 

@@ -34,6 +34,11 @@ def figure(text: object, limit: int = 60) -> str:
     return escaped.replace("$", "&#36;").replace("%{", f"%{JOINER}{{")
 
 
+def name(words: object) -> str:
+    """A name for what takes plain text, such as a list to choose from."""
+    return one_line(words, 60)
+
+
 def repeat(number: int | None) -> str:
     """Which of several runs of a task by an agent, after its name; empty for the only one."""
     return "" if number is None else f" · repeat {number}"

@@ -63,7 +63,7 @@ def port(word: str) -> int:
 
 def serve(args: argparse.Namespace, console: Console) -> int:
     """Starts Streamlit; its exit code is ours."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name in NEEDED if find_spec(name) is None]  # not imported, which takes seconds
     if missing:
         raise UsageError(
             "app-extra-missing",

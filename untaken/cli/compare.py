@@ -164,6 +164,7 @@ def _row(row: AlignedRow) -> tuple[object, ...]:
 
 def _print_divergences(found: SideBySide, console: Console) -> None:
     """Where each run differs from the reference, in each way of looking at it."""
+    # The reference is number 1.
     for number, divergence in enumerate(found.divergences, start=2):
         known = divergence.alike + divergence.different
         console.say(plain(f"{number} differs at {divergence.different} of {known} rows known in both"))

@@ -143,7 +143,7 @@ def _print(evaluations: list[RunEvaluation], threshold: float, console: Console)
         if b.verdict == "alternative_may_be_better"
     ]
     heads = ("run", "at", "taken", "not taken", "n", "score", "delta", "95%", "advantage", "support")
-    if any(levels > 1 for levels, *_ in higher):
+    if any(levels > 1 for levels, *_ in higher):  # only where contexts are layered
         console.table((*heads, "level", "what differs"), [tuple(row) for _, *row in higher])
     else:
         console.table((*heads, "what differs"), [(*row[:-2], row[-1]) for _, *row in higher])

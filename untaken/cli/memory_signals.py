@@ -108,6 +108,7 @@ def show_preview(args: argparse.Namespace, console: Console) -> int:
             ("flag", lambda effect: WORDS[effect.flag]),
         )
         console.say()
+    # All but "none", which is no flag.
     flagged = [sum(effect.flag == flag for effect in effects) for flag in list(WORDS)[1:]]
     console.say(
         f"{counted(len(effects), 'signal')}: {flagged[0]} move against their stated direction, "

@@ -67,7 +67,7 @@ def _asked(
         notes = [one.note for one in found]
         filed = filed_texts(runs, taxonomy)
         answers = model_suggestions(notes, taxonomy, filed, model, progress=console.progress)
-    if found and not answers:
+    if found and not answers:  # without modes to choose from, the model was not asked
         console.warn("the taxonomy has no active mode to choose from")
         return tuple(found)
     return tuple(replace(one, by_model=answer) for one, answer in zip(found, answers, strict=True))

@@ -240,7 +240,7 @@ def usage_without_graphs(
     found = usage(run for run in scored.ledgers.every_run if task in (None, run.task_id))
     agents, tasks = ([one for one in found if (one.task_id is None) is whole] for whole in (True, False))
     _print_usage(agents, console)
-    if len(tasks) > len(agents):
+    if len(tasks) > len(agents):  # of one task each, they would say the same again
         console.say()
         _print_usage(tasks[:MOST_TASKS], console)
         if len(tasks) > MOST_TASKS:
