@@ -85,6 +85,7 @@ def numbers(found: PlanAudit) -> None:
 @panel
 def to_look_at(found: PlanAudit) -> None:
     """A card for each sub-goal that is doubtful, blind or contested, with what to do."""
+    # In the order of the verdicts, and not of the plan.
     nodes = [one for verdict in LOOK_AT for one in found.nodes if one.verdict == verdict]
     if not nodes:
         st.success("No sub-goal is doubtful, blind or contested.", icon=":material/check:")
@@ -191,6 +192,7 @@ def everything(found: PlanAudit) -> None:
     """All verdicts of these plans as a table, and the document about every plan."""
     st.subheader("All sub-goals", anchor=False)
     graphs = len({one.graph for one in found.nodes})
+    # Of one plan alone its name is no news.
     columns = {name: how for name, how in WIDTHS.items() if name != "graph" or graphs < 2}
     tables.table(audited_nodes_table(found), key="audit-nodes", name="Audit of sub-goals", columns=columns)
     tables.folded_table(

@@ -55,7 +55,7 @@ def draw(corpus: Corpus) -> None:
             "later run matches, and `untaken gate --issues` fails.",
             icon=":material/flag:",
         )
-    _form(folder_is_new=not issues)
+    _form(folder_is_new=not issues)  # the first one: there is nothing else to look at
 
 
 def _listed(corpus: Corpus, found: Sequence[TrackedIssue]) -> None:
@@ -117,6 +117,7 @@ def _runs(corpus: Corpus, one: TrackedIssue) -> None:
 
 def _buttons(one: TrackedIssue) -> None:
     author = reviewer.author()
+    # What a click does, not what the issue is.
     status: IssueStatus = "open" if one.state == "fixed" else "fixed"
     words = "Open again" if status == "open" else "Mark as fixed"
     st.button(

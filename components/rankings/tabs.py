@@ -77,7 +77,7 @@ def draw(corpus: Corpus) -> None:
 def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
     report = corpus.ranking
     several = several_agents(report)
-    rankings = several and len(ranked_metrics(report)) > 1
+    rankings = several and len(ranked_metrics(report)) > 1  # ranks by the outcome alone cross nothing
     offered: dict[str, tuple[bool, Callable[[], None]]] = {
         pair_view.TAB: (several, lambda: _better(corpus)),
         "Where the outcome misleads": (rankings, lambda: _misleading(corpus)),
@@ -125,7 +125,7 @@ def _misleading(corpus: Corpus) -> None:
     st.caption(f"{counted(len(found), 'run')} whose outcome and sub-goals disagree; largest effect first.")
     for place, kind in zip(st.columns(2, gap="large"), ("lucky", "unlucky"), strict=True):
         with place:
-            some = [run for run in found if run.kind == kind][:3]
+            some = [run for run in found if run.kind == kind][:3]  # largest effect first: the ones to read
             cards.run_links(review_items(corpus, some), empty=f"No {kind} run.")
 
 

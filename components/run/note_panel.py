@@ -101,7 +101,7 @@ def _place(run: Run, offered: Sequence[Place], goals: Mapping[str, str]) -> Plac
 
 def _note_form(run: Run, place: Place, taxonomy: Taxonomy) -> None:
     field, store = note_field(run, place), state.workspace()
-    with st.container(key=NOTE_FIELD):
+    with st.container(key=NOTE_FIELD):  # by which `focus_keys` finds the field
         drafts.text_area(
             "Note",
             field,
@@ -170,6 +170,7 @@ def _last_note(run: Run, place: Place) -> int | None:
 def _notes(run: Run, goals: Mapping[str, str]) -> None:
     """The last notes, the newest first; one's own without a mode can become one."""
     given, author = notes_of(run), reviewer.author()
+    # Notes that a mode was read from.
     filed = {one.note for one in assignments_of(run) if one.status == "accepted"}
     offered = next((n.seq for n in reversed(given) if n.author == author and n.seq not in filed), None)
     for note in given[: -MOST_NOTES - 1 : -1]:  # from the newest on

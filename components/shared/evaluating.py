@@ -142,6 +142,7 @@ def first_page_is_kept(store: Workspace) -> bool:
     return True
 
 
+# Streamlit leaves what begins with an underscore out of the key of a cache.
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
 def read(folder: str, digest: str, _store: Workspace) -> ReadRuns:  # noqa: ARG001 (cache key)
     """Every readable run of a workspace; `digest` is that of its content, here and below."""
@@ -154,6 +155,7 @@ def _basis(folder: str, digest: str, _store: Workspace) -> Basis | None:
     if position(_store) is not None:  # answers that hold half of an upload are not kept
         return None
     opened = held(folder)
+    # Without reading the runs only for this.
     state = read(folder, digest, _store).state if opened.is_read else opened.state(_store)
     return None if state is None else Basis(state, _store.graph_set(), _taught(_store))
 

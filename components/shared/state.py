@@ -259,7 +259,7 @@ def agents() -> tuple[str, ...]:
 
 
 def _chosen_group() -> Group:
-    return _named(st.session_state.get("group")) or groups()[0]
+    return _named(st.session_state.get("group")) or groups()[0]  # an address may name none that is here
 
 
 def _named(task: object) -> Group | None:

@@ -232,7 +232,7 @@ def download(
         mime=mime or MIME[file.rpartition(".")[2]],
         key=f"{key}-download",
         type="tertiary",
-        on_click="ignore",
+        on_click="ignore",  # a download needs no new run of the page
     )
 
 
@@ -299,7 +299,7 @@ def figure(
             style(SIDEWAYS % {"key": key, "least": int(least), "less": int(least) - 1})
         st.plotly_chart(
             drawn,
-            theme=None,
+            theme=None,  # the figure has the theme of the app already
             key=key,
             config=config,
             alt=alt or name,

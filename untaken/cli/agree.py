@@ -213,7 +213,7 @@ def _print_passports(found: Sequence[JudgePassport], console: Console) -> None:
 def _print_agreement(found: VerdictAgreement, console: Console) -> None:
     whose = f"a = {', '.join(found.a)}; b = {', '.join(found.b)}"
     _print_estimates((found.overall, *found.agents), console)
-    split = [one for one in found.sub_goals if one.only_a + one.only_b]
+    split = [one for one in found.sub_goals if one.only_a + one.only_b]  # the others are agreed on
     if split:
         console.say()
         _print_estimates(split[:10], console)

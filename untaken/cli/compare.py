@@ -95,6 +95,7 @@ def _named(names: Sequence[str], runs: Sequence[Run], task: str | None) -> list[
     """The runs with these ids or digests."""
     found: dict[str, Run] = {}
     for name in names:
+        # Ids may come twice, in several tasks.
         here = [run for run in runs if name in (run.run_id, run.digest) and task in (None, run.task_id)]
         if not here:
             raise UsageError(

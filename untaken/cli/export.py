@@ -99,7 +99,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
     """
     if args.send and args.to not in PATHS:
         raise UsageError("export-address", f"--to {args.to} is a file: nothing takes it by request")
-    needs_out = args.to in FOLDERS or console.json
+    needs_out = args.to in FOLDERS or console.json  # with --json, stdout is the document
     if needs_out and not args.out:
         what = "--json" if console.json else f"--to {args.to}"
         raise UsageError("export-needs-out", f"{what} cannot go to stdout", hint="Name it with -o OUT.")
@@ -239,7 +239,7 @@ def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
     ]
     for name, row, parts in tables:
         if name:
-            with replacing_path(Path(name)) as file:
+            with replacing_path(Path(name)) as file:  # the whole file or none
                 rows = facts.write_frames(file, parts())
             if args.out:
                 console.say(plain(f"{counted(rows, row)} → {name}"))
