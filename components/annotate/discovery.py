@@ -33,7 +33,7 @@ from untaken.plans.discovery import (
     teaches,
     unusable,
 )
-from untaken.plans.editing import tool_proposals
+from untaken.plans.editing import changing_tools
 from untaken.views import support_table
 
 SOURCES: dict[Source, str] = {
@@ -310,7 +310,7 @@ def _discovered(
     agents, tasks = among
     runs = [r for r in _runs if (not agents or r.agent in agents) and (not tasks or r.task_id in tasks)]
     theta, share, fewest = limits
-    changing = [escape_glob(one.tool) for one in tool_proposals(runs) if one.proposed]
+    changing = changing_tools(runs)
     return discovery.discover(
         runs, _graph, theta=theta, min_share=share, min_runs=fewest, graph_id="suggested", source=source,
         mutates=changing if source == "calls" else (), reads=reads,

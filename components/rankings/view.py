@@ -13,7 +13,6 @@ from components.rankings.words import contribution_words, metric_words, turn_wor
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.analysis.ranking import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
-from untaken.errors import number
 from untaken.ledger import Run
 from untaken.numbers import counted, decimal, interval, percent, points
 from untaken.views import rule_table
@@ -42,25 +41,13 @@ WINS: Final = {
 @panel
 def discordant(report: RankReport, runs: Mapping[str, Run], metric: str) -> None:
     """Each pair that the outcome puts in another order than sub-goals do, with the runs that cause it."""
-    by_pair: dict[tuple[str, str], list[DiscordantPair]] = {}
-    for pair in report.discordant:
-        if pair.a_metric == OUTCOME:
-            by_pair.setdefault((pair.first, pair.second), []).append(pair)
-    if not by_pair:
+    widest = report.order_changes()
+    if not widest:
         st.info("No pair of agents changes order between outcome and a sub-goal metric.")
-    widest = sorted(by_pair.values(), key=lambda pairs: -max(_spread(report, pair) for pair in pairs))
     for pairs in widest[:MOST_TURNS]:
         _discordant(report, pairs, runs, metric)
     if len(widest) > MOST_TURNS:
         st.caption(f"The {MOST_TURNS} largest order changes, of {len(widest)}; the table shows all.")
-
-
-def _spread(report: RankReport, pair: DiscordantPair) -> float:
-    """How far the two metrics part over a pair."""
-    a, b = (
-        {s.agent: number(s.value) or 0.0 for s in report.metrics[m]} for m in (pair.a_metric, pair.b_metric)
-    )
-    return a[pair.first] - a[pair.second] + b[pair.second] - b[pair.first]
 
 
 def _discordant(

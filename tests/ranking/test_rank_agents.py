@@ -59,6 +59,16 @@ def test_discordant_pairs_are_exactly_those_the_two_orders_disagree_on() -> None
     assert (agreement.tau_b, agreement.p, agreement.n) == (pytest.approx(-1 / 3), pytest.approx(1.0), 3)
 
 
+def test_order_changes_are_one_entry_for_two_agents_and_the_widest_comes_first() -> None:
+    changes = rank_agents(three_agents(), resamples=QUICK).order_changes()
+    # By completion the two leads add up to 8/31 + 55/186 for meta and to 11/31 + 11/186 for hands.
+    assert [{(pair.first, pair.second) for pair in pairs} for pairs in changes] == [
+        {("meta", "pilot")},
+        {("hands", "pilot")},
+    ]
+    assert all(pair.a_metric == "success_rate" for pairs in changes for pair in pairs)
+
+
 def test_every_metric_is_reported_and_agreement_is_of_the_outcome_with_each_other() -> None:
     report = rank_agents(three_agents(), resamples=QUICK)
     told = [

@@ -14,9 +14,9 @@ from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans import PlanGraph, diff_graphs, discovery, escape_glob, matches_glob, save_graph
+from untaken.plans import PlanGraph, diff_graphs, discovery, matches_glob, save_graph
 from untaken.plans.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
-from untaken.plans.editing import tool_proposals
+from untaken.plans.editing import changing_tools
 from untaken.views import graph_discover_document
 
 
@@ -68,7 +68,7 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
         # A name such as `.plan.yaml` has no stem.
         graph_id=Path(args.out).name.split(".")[0] or "draft" if args.out else "draft",
         source=args.source,
-        mutates=args.mutates or _changing(runs) if args.source == "calls" else (),
+        mutates=args.mutates or changing_tools(runs) if args.source == "calls" else (),
         reads=args.read,
     )
     if args.out:
@@ -77,11 +77,6 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
     _print(draft, console, counted(draft.runs, "run" if args.source == "plans" else "successful run"))
     console.document(graph_discover_document(draft, findings=ledgers.findings))
     return 1 if ledgers.broken else 0
-
-
-def _changing(runs: Iterable[Run]) -> list[str]:
-    """The tools that change something, as their names and recorded effects say."""
-    return [escape_glob(one.tool) for one in tool_proposals(runs) if one.proposed]
 
 
 def _chosen(runs: Iterable[Run], args: argparse.Namespace) -> list[Run]:

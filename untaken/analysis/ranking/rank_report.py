@@ -15,7 +15,9 @@ from untaken.analysis.ranking.comparisons import (
     TaskGap,
     WorkflowVerdict,
 )
+from untaken.analysis.ranking.metrics import OUTCOME
 from untaken.analysis.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
+from untaken.errors import number
 from untaken.scoring.run_score import RunScore
 
 
@@ -68,6 +70,23 @@ class RankReport:
     def placed(self, metric: str) -> tuple[QuadrantPoint, ...]:
         """Each agent between the outcome and a sub-goal metric, with its quadrant."""
         return compared.quadrant_points(metric, next(iter(self.metrics.values())), self.metrics[metric])
+
+    def order_changes(self) -> tuple[tuple[DiscordantPair, ...], ...]:
+        """Pairs that the outcome orders otherwise than sub-goals, one entry for two agents, widest first."""
+        by_agents: dict[tuple[str, str], list[DiscordantPair]] = {}
+        for pair in self.discordant:
+            if pair.a_metric == OUTCOME:
+                by_agents.setdefault((pair.first, pair.second), []).append(pair)
+        widest = sorted(by_agents.values(), key=lambda pairs: -max(map(self._apart, pairs)))
+        return tuple(map(tuple, widest))
+
+    def _apart(self, pair: DiscordantPair) -> float:
+        # Both metrics are shares, and the two leads have opposite signs: their sum is how far they part.
+        return self._lead(pair.a_metric, pair) - self._lead(pair.b_metric, pair)
+
+    def _lead(self, metric: str, pair: DiscordantPair) -> float:
+        values = {one.agent: number(one.value) or 0.0 for one in self.metrics[metric]}
+        return values[pair.first] - values[pair.second]
 
     def contributions(self, pair: DiscordantPair) -> tuple[RunContribution, ...]:
         """The runs that make a pair of agents change places, largest effect first."""

@@ -16,7 +16,11 @@ from untaken.plans.editing.edits import (
     read_edit as read_edit,
 )
 from untaken.plans.editing.merging import MergeConflict as MergeConflict, merge as merge
-from untaken.plans.editing.mutating import ToolProposal as ToolProposal, tool_proposals as tool_proposals
+from untaken.plans.editing.mutating import (
+    ToolProposal as ToolProposal,
+    changing_tools as changing_tools,
+    tool_proposals as tool_proposals,
+)
 from untaken.plans.editing.rows import (
     SubGoalRow as SubGoalRow,
     edits_of_rows as edits_of_rows,

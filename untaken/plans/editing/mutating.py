@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from untaken.ledger import Run, ToolCall
 from untaken.ledger.events import Observation, State
+from untaken.plans.globs import escape_glob
 
 Proposed = Literal["mutates", "hand_over", ""]
 
@@ -60,6 +61,11 @@ class _Tally:
     observed: int = 0
     changed: int = 0
     runs: set[str] = field(default_factory=set)
+
+
+def changing_tools(runs: Iterable[Run]) -> list[str]:
+    """Patterns of the tools that change something or hand over, as names and recorded effects say."""
+    return [escape_glob(one.tool) for one in tool_proposals(runs) if one.proposed]
 
 
 def tool_proposals(runs: Iterable[Run]) -> tuple[ToolProposal, ...]:
