@@ -60,7 +60,7 @@ def fix_first_bars(
     figure.add_trace(_bars(rows, values, look))
     ends = [(at, item.low, item.high) for at, item in enumerate(rows)] if by == "gain" else []
     figure.add_trace(intervals(ends, {"color": look.text, "width": 2}))
-    # Numbers are beyond the interval, where there is one.
+    # A number is written beyond its interval.
     highest = [
         max(value, number(item.high) or 0.0) if by == "gain" else value
         for value, item in zip(values, rows, strict=True)
