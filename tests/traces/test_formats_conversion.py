@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import struct
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from foreign_files import (
     FILES,
     SHEETS,
@@ -433,6 +436,18 @@ def test_native_ledgers_are_copied_byte_for_byte_with_their_heads(tmp_path: Path
     assert [p.read_bytes() for p in again.graphs] == [p.read_bytes() for p in first.graphs]
     assert len(runs) == 3
     assert sniff_path(first.ledgers[0]) == sniff_path(first.graphs[0]) == "native"
+
+
+@pytest.mark.parametrize(
+    ("name", "packed"), [("a.jsonl.zst", zstandard.compress), ("a.jsonl.gz", gzip.compress), ("a.txt", bytes)]
+)
+def test_a_ledger_is_known_by_its_lines_however_it_is_packed_and_named(
+    tmp_path: Path, name: str, packed: Callable[[bytes], bytes]
+) -> None:
+    (ledger,) = convert("tau-bench", [sources(tmp_path / "in", "tau-bench")], tmp_path / "a").ledgers
+    file = put(tmp_path / "b" / name, packed(ledger.read_bytes()))
+    again = convert(None, [file], tmp_path / "c")
+    assert (again.format, again.runs, again.ledgers[0].read_bytes()) == ("native", 3, file.read_bytes())
 
 
 def test_traces_beside_ledgers_are_named_and_the_ledgers_keep_their_heads(tmp_path: Path) -> None:

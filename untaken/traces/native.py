@@ -16,7 +16,7 @@ from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog
 from untaken.traces.output import file_stem
 from untaken.traces.sample import Confidence, Sample
-from untaken.traces.sources import COMPRESSED, Source, decompressed
+from untaken.traces.sources import COMPRESSED, HEAD_BYTES, Source, decompressed
 
 _HEADS: Final = ".heads.json"
 _GRAPH: Final = re.compile(
@@ -48,10 +48,15 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         log.bytes, log.sha256 = len(content), sha256(content).hexdigest()
         if (first := copied.setdefault(log.sha256, source.name)) != source.name:
             log.findings.add("duplicate-file", f"the same bytes as {first}; read once")
-        elif _GRAPH.search(content[:4096]) or not source.name.lower().removesuffix(".gz").endswith(".jsonl"):
-            _graph(source, content, intake, log)
-        else:
+        elif not _GRAPH.search(content[:4096]) and _is_ledger(source.name, content):
             _ledger(source, stored, heads.get(source.name + _HEADS), intake, log)
+        else:
+            _graph(source, content, intake, log)
+
+
+def _is_ledger(name: str, content: bytes) -> bool:
+    """Whether a file is a ledger by its lines, or by its name where these are broken."""
+    return has_event_signature(content[:HEAD_BYTES]) or name.lower().endswith((".jsonl", ".jsonl.gz"))
 
 
 def _graph(source: Source, content: bytes, intake: Intake, log: FileLog) -> None:
