@@ -36,8 +36,8 @@ def test_a_row_says_how_the_run_ended(tmp_path: Path, run_id: str, between: str)
 
 
 def test_json_lines_do_as_well(tmp_path: Path) -> None:
-    _, end = finished(tmp_path, '{"run_id": "s1", "success": false, "error": "timeout"}\n')
-    assert (end.success, end.error) == (False, "timeout")
+    _, end = finished(tmp_path, '{"run_id": "s1", "success": false, "error": "time\u2028out"}\r\n')
+    assert (end.success, end.error) == (False, "time\u2028out")
 
 
 def test_an_empty_cell_changes_nothing_and_a_row_without_a_run_is_named(tmp_path: Path) -> None:

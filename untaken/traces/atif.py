@@ -220,7 +220,7 @@ def _continuation(each: AtifTrajectory, read: dict[str, AtifTrajectory]) -> str 
     same = [
         name for name in read if PurePosixPath(name).name == PurePosixPath(ref).name and name != each.name
     ]
-    if len(same) == 1:
+    if len(same) == 1:  # files may lie elsewhere than where they were written
         return same[0]
     message = f"it continues in {clip(ref)}, which is missing; the run ends with this file"
     each.log.findings.add("continuation-missing", message, hint="Convert both files together.")

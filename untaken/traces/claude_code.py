@@ -69,7 +69,7 @@ def session_runs(lines: Sequence[Line], findings: Findings, payers: Payers | Non
     for line in lines:
         chains[_sub_agent(line)].append(line)
     main = chains.pop("", [])
-    everything = main
+    everything = main  # what was spent on branches that were left counts
     if any("parentUuid" in line for line in main):
         main = last_branch(main, findings)
     session = next((found for line in lines if (found := _session(line))), "session")
@@ -139,7 +139,7 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
         metrics["total_time"] = seconds / 1000
     cost = amount(result.get("total_cost_usd"), findings, "total_cost_usd")
     replies = {
-        mapping(line["message"]).get("id") or n
+        mapping(line["message"]).get("id") or n  # a reply may be spread over several lines
         for n, line in enumerate(spoken)
         if line["type"] == "assistant"
     }

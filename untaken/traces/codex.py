@@ -79,7 +79,7 @@ def session_run(lines: Sequence[Line], name: str, payers: Payers, findings: Find
     contexts = (_payload(line) for line in own if _kind(line) == "turn_context")
     model = first_text(contexts, ("model",))
     events = [_payload(line) for line in own if _kind(line) == "event_msg"]
-    mine = {id(line) for line in own}
+    mine = {id(line) for line in own}  # by identity: two lines may be equal
     copied = [line for line in lines if id(line) not in mine]
     times = [at for line in own if (at := moment(line.get("timestamp"), findings, "timestamp"))]
     started = moment(meta.get("timestamp"), findings, "timestamp") or (times[0] if times else None)

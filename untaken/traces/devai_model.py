@@ -57,7 +57,7 @@ class Sheet:
 
 def hint_of(folders: Sequence[str]) -> Hint:
     """What ``judgment/<Agent>/human_as_a_judge`` and its like say."""
-    for index in reversed(range(len(folders))):
+    for index in reversed(range(len(folders))):  # the nearest folder counts
         judge = _JUDGE.fullmatch(folders[index])
         if judge:
             before = folders[index - 1] if index else ""

@@ -97,7 +97,7 @@ def write_run(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Int
     if steps and bundle.trajectory:
         totals = write_steps(run, steps, EPOCH + TICK, bundle.trajectory.log)
     now = run.drafts[-1].ts or EPOCH
-    judges = sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))
+    judges = sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))  # people first
     if plan is not None:
         for by in judges:
             now = _write_verdicts(run, bundle.judgments[by], plan, now)

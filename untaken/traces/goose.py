@@ -84,7 +84,7 @@ def _sessions(file: TraceFile) -> Iterator[tuple[Mapping[str, Any], Sequence[Mes
         elif isinstance(record.get("message"), dict):
             messages.append(record["message"])
         else:
-            if messages and "working_dir" in record:
+            if messages and "working_dir" in record:  # the header of the next session
                 yield about, messages
                 about, messages = {}, []
             about.update(record)

@@ -236,7 +236,7 @@ def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> Tra
     run.metrics |= totals([outcome], TOKENS, log.findings, "agent_result.")
     run.metrics |= {} if reward is None else {"reward": reward}
     run.metadata = {"format": "harbor", "source": text(result.get("source")) or "", **run.metadata}
-    run.metadata["format"] = "harbor"
+    run.metadata["format"] = "harbor"  # the trajectory has one of its own
     return run
 
 
@@ -258,6 +258,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         reader = _Reader(trial, intake)
         with intake.contained(reader.log(trial.main)):
             if (run := _trial_run(reader)) is not None:
+                # All trials of a task have one plan.
                 tests[run.task_id] |= dict.fromkeys(verdict.sub_goal for verdict in run.verdicts)
                 read.append((reader, run))
     for reader, run in read:

@@ -91,7 +91,7 @@ def likeness(sample: Sample) -> Likeness:
     what = _shape(sample) + (", cut short" if "truncated-file" in faults else "")
     if not sample.records:
         what += next((f"; {f.message}" for f in faults.all() if f.code == "unreadable-record"), "")
-    if sample.records and len(sample.head) < HEAD_BYTES:
+    if sample.records and len(sample.head) < HEAD_BYTES:  # all of it: a part may end inside of a character
         decode_text(sample.head, coded := Findings(None))
         if coded.all():
             return Likeness(what=f"{what}; its text is not UTF-8", use="Save it as UTF-8 and try again.")
@@ -104,7 +104,7 @@ def _faults(sample: Sample) -> Findings:
     """What is wrong with the JSON of a file that the sample holds as a whole."""
     findings = Findings(None)
     if len(sample.head) < HEAD_BYTES and sample.shape in ("object", "array", "lines"):
-        deque(JsonReader(sample.text, findings).values(), maxlen=0)
+        deque(JsonReader(sample.text, findings).values(), maxlen=0)  # for the findings alone
     return findings
 
 

@@ -181,7 +181,7 @@ class FileLog:
 
     def count(self, held: Held, kept: frozenset[str]) -> None:
         """Adds a record's values by place; those at places in `kept` went into a ledger or a graph."""
-        self.run_id = ""
+        self.run_id = ""  # the record has become no run yet
         for path, n in held.items():
             self._held[path] = self._held.get(path, 0) + n
             if path in kept:

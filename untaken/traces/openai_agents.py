@@ -81,7 +81,7 @@ def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Finding
     whose = spans_apart([(name, text(span.get("parent_id"))) for name, span in about], (), named)
     own = [span for span in ordered if text(span.get("id")) not in whose]
     players = [_call_span(span, Findings(None)) for span in ordered if text(span.get("id")) in whose]
-    others, _ = spent_apart({"user": players})
+    others, _ = spent_apart({"user": players})  # no total is recorded that may include them
     calls = ModelCalls([_call_span(span, findings) for span in own])
     models = [own[place] for place in calls.heads]
     run_id = f"openai-agents/{trace_id}"

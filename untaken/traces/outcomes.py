@@ -85,7 +85,7 @@ def read_outcomes(path: Path) -> Outcomes:
     if path.stat().st_size > limits.GRAPH_FILE_BYTES * 16:
         raise _invalid(path, None, f"it is larger than {limits.GRAPH_FILE_BYTES * 16:,} bytes")
     try:
-        content = path.read_text("utf-8-sig")
+        content = path.read_text("utf-8-sig")  # spreadsheets put a mark first
     except UnicodeDecodeError as error:
         raise _invalid(path, None, f"it is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     by_run: dict[str, Mapping[str, Any]] = {}
@@ -119,7 +119,7 @@ def outcome_field(name: str) -> str:
 
 def _rows(path: Path, content: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if content.lstrip()[:1] == "{":
-        for line, written in enumerate(content.splitlines(), start=1):
+        for line, written in enumerate(content.split("\n"), start=1):
             if written.strip():
                 try:
                     row = json.loads(written)

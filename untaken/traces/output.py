@@ -205,7 +205,7 @@ def _merged(path: Path, reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
         before = json.loads(path.read_text(encoding="utf-8"))
         if before["schema"] == LOSS_SCHEMA:
             others = [old for old in before["conversions"] if old["format"] not in formats]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # no report of ours: it is replaced
         others = []
     conversions = sorted([*others, *reports], key=lambda one: str(one["format"]))
     return {"schema": LOSS_SCHEMA, "conversions": conversions}

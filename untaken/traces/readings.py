@@ -55,7 +55,7 @@ def first_text(parts: Iterable[Mapping[str, Any]], names: Iterable[str]) -> str 
 
 def parsed(value: Any) -> Any:
     """A value that a format writes as JSON text, read; other text as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):  # other texts are not tried in vain
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
@@ -156,7 +156,7 @@ def _iso_moment(value: str, findings: Findings, place: str) -> datetime | None:
             "unreadable-time", f"{place} is {clip(value)!r}, no ISO 8601 time; treated as not recorded"
         )
         return None
-    if not _YEARS[0] <= read.year <= _YEARS[1]:
+    if not _YEARS[0] <= read.year <= _YEARS[1]:  # 0001-01-01 says that there is none
         return None
     if naive:
         findings.once("naive-timestamps", f"{place} has no time zone; treated as UTC", severity="note")

@@ -70,6 +70,7 @@ def read_document(header: Mapping[str, Any], stem: str, *, unpriced: bool, log: 
         if source_task in expected:
             log.findings.add("duplicate-task", f"task {clip(source_task)} is listed twice; the first is used")
             continue
+        # Criteria without actions expect none; without criteria nothing is known.
         if isinstance(criteria.get("actions"), list) or task.get("evaluation_criteria") is not None:
             expected[source_task] = expected_actions(items(criteria.get("actions")), source_task, log)
         task_metadata[source_task] = _metadata_of(task)

@@ -249,7 +249,7 @@ class Simulations:
         end = moment(simulation.get("end_time"), findings, "simulations[].end_time")
         run.add(
             RunFinished,
-            max(end, chat.now) if end else chat.now,
+            max(end, chat.now) if end else chat.now,  # a ledger's time does not go back
             success=success,
             cost=self._cost(simulation),
             steps=steps,
@@ -313,7 +313,7 @@ def _checked_index(position: int, action: Mapping[str, Any], expected: tuple[Exp
     """Which expected action a recorded check is of: the one with its id, else the one at its position."""
     source_id = text(action.get("action_id"))
     same = [i for i, one in enumerate(expected) if source_id is not None and one.source_id == source_id]
-    if len(same) == 1:
+    if len(same) == 1:  # an id that comes twice names none
         return same[0]
     fits = position < len(expected) and expected[position].name == text(action.get("name"))
     return position if fits else None

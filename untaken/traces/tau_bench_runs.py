@@ -86,6 +86,7 @@ class TauRecords:
         run_id = self._intake.claim(base, record, log)
         if run_id is None:
             return None
+        # A record may leave out what another one of its task says.
         graph = _expected_graph(task_id, record, log.findings) or self._survey.graphs.get(task_id)
         run = RunDraft(run_id=run_id, origin=record)
         start = synthetic_start(trial)
@@ -173,6 +174,7 @@ def _write_messages(record: dict[str, Any], chat: Conversation, log: FileLog) ->
         role = text(message.get("role")) or "unknown"
         if role == "tool":
             content = message.get("content")
+            # Errors of tau-bench's tools begin so.
             ok = not (isinstance(content, str) and content.startswith("Error"))
             chat.answer(text(message.get("tool_call_id")), content, ok=ok)
             continue
@@ -242,6 +244,7 @@ def named_file(stem: str) -> NamedFile:
     """
     domain = _NAMED.search(stem)
     cut = domain or _RANGE.search(stem)
+    # What is before the domain, else what is after it.
     agent = (stem[: cut.start(domain is not None)] or (stem[cut.end(1) :] if domain else "")) if cut else ""
     agent = agent.strip(" -_.")
     return NamedFile(

@@ -51,7 +51,7 @@ def read_once(
         if key[0] is None:
             found[number] = dict(record)
             continue
-        while key in found and _are_others(found[key], record):
+        while key in found and _are_others(found[key], record):  # some programs count ids from 1 again
             key = (key[0], key[1] + 1)
         if key not in found:
             found[key] = dict(record)
@@ -151,7 +151,7 @@ def linked(sources: Sequence[Source]) -> list[list[Source]]:
     group_of: dict[bytes, int] = {}
     groups: dict[int, list[Source]] = {}
     for number, source in enumerate(sources):
-        names = _trace_ids(source) if len(sources) > 1 else set()
+        names = _trace_ids(source) if len(sources) > 1 else set()  # a file alone is not searched
         joined = sorted({group_of[name] for name in names if name in group_of})
         home = joined[0] if joined else number
         groups[home] = [*(each for group in joined for each in groups.pop(group)), source]

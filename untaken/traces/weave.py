@@ -106,7 +106,7 @@ def _models(calls: Sequence[Call], above: Mapping[str, str | None]) -> set[str]:
     outer: set[str] = set()
     for model in found | likely:
         at = above.get(model)
-        while at is not None and at not in outer:
+        while at is not None and at not in outer:  # a ring ends it, too
             outer.add(at)
             at = above.get(at)
     return found | (likely - outer)

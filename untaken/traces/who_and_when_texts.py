@@ -79,7 +79,7 @@ def is_terminal(speaker: str) -> bool:
 def exit_code(answer: str) -> int | None:
     """The exit code a terminal reports in its first line; ``None`` where it ran nothing."""
     found = _EXIT.search(answer.split("\n", 1)[0])
-    return int(found.group(1)[:9]) if found else None
+    return int(found.group(1)[:9]) if found else None  # a text may have thousands of digits
 
 
 def code_in(content: str) -> str | None:
@@ -98,7 +98,7 @@ def progress_in(thought: str, findings: Findings) -> Progress | None:
     if start < 0:
         return None
     try:
-        answered = JsonReader(thought[start:], findings).value()
+        answered = JsonReader(thought[start:], findings).value()  # text may follow it
     except Broken:
         return None
     answers = {key: mapping(answered).get(key) for key in (*FLAGS, "next_speaker")}

@@ -179,7 +179,7 @@ def _counted_lists(importer: Importer, sources: Sequence[Path]) -> tuple[int, Co
     records = 0
     for record in _records(sources, importer.info.extensions):
         records += 1
-        waiting: list[tuple[str, Any]] = [("", record)]
+        waiting: list[tuple[str, Any]] = [("", record)]  # no recursion: a record may be nested deep
         while waiting:
             place, value = waiting.pop()
             if isinstance(value, dict):

@@ -209,8 +209,8 @@ class _KindDraft:
         self.nested = listed(self.free, (*CALLS, *LISTED)) or list_of_calls(self.free)
         self.results = listed(self.free, RESULTS) if self.nested else None
         arguments, content = part_of(self.free, "arguments"), part_of(self.free, "content")
-        self.arguments = None if arguments == self.nested else arguments
-        self.content = None if content == self.results and content else content
+        self.arguments = None if arguments == self.nested else arguments  # a list of calls is no argument
+        self.content = None if content == self.results and content else content  # it is read with the calls
         self.tool = self._tool()
         self.thought = first_named(self.texts, PARTS["thought"])
         sayable = [{n: v for n, v in each.items() if isinstance(v, str | list)} for each in self.free]

@@ -42,7 +42,7 @@ def lists_of(record: Mapping[str, Any]) -> dict[str, list[Any]]:
             place = f"{path}{quoted(name)}"
             if objects(each) and not _is_defined(name, each) and not name.lower().startswith(EXPECTED):
                 found[place] = each
-                if not happened(each):
+                if not happened(each):  # else lists inside are parts of what happened
                     found |= _inside(place, objects(each))
             elif isinstance(each, dict) and depth < DEEPEST:
                 waiting.append((f"{place}.", each, depth + 1))
