@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from shutil import rmtree
 from threading import Thread
 
 import desk
@@ -23,7 +24,7 @@ from untaken.analysis.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.facts import FACTS_VERSION, TABLES, Facts, RunWithScore, facts_of
 from untaken.facts.opened import read_manifest
-from untaken.facts.parts import MANIFEST, FactWriter, writing_database
+from untaken.facts.parts import MANIFEST, FactWriter, replacing_folder, writing_database
 from untaken.facts.tables import SHARED
 from untaken.ledger import GENESIS, Run, RunFinished, RunStarted, SkillSelection, Verdict, read_ledger
 from untaken.ledger.run import Head, Integrity
@@ -401,3 +402,13 @@ def test_a_failure_says_where_how_and_by_what_its_calls_say(tmp_path: Path) -> N
 def test_a_result_row_has_every_field_of_a_result() -> None:
     known = {"counts", "holds", "left_out"}  # in `counts`, or of a plan and not of a run
     assert set(NodeResult.__struct_fields__) - known <= set(TABLES["results"].columns)
+
+
+def test_facts_stay_where_new_ones_cannot_take_their_place(tmp_path: Path) -> None:
+    folder = tmp_path / "facts"
+    folder.mkdir()
+    (folder / MANIFEST).write_text("{}")
+    with pytest.raises(FileNotFoundError), replacing_folder(folder) as fresh:
+        rmtree(fresh)
+    assert (folder / MANIFEST).read_text() == "{}"
+    assert [path.name for path in tmp_path.iterdir()] == ["facts"]

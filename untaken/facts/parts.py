@@ -30,6 +30,7 @@ PART_RUNS: Final = 2_000
 """Runs of a part."""
 OWN_CODE: Final = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB as it is installed: it loads nothing else."""
+# numpy has no lists and no time zones: they come as JSON and as microseconds.
 _READ: Final[Mapping[Dtype, str]] = {
     "object": 'from_json("{}", \'["VARCHAR"]\')',
     "datetime64[us, UTC]": 'make_timestamp("{}")',
@@ -99,7 +100,7 @@ class FactWriter:
         columns = columns_of(TABLES["findings"].columns.values(), findings)
         self._part("findings", _arrays("findings", columns))
         for name, files in self._parts.items():
-            if not files:
+            if not files:  # SQL needs a file to know the columns of a table without rows
                 self._part(name, _arrays(name, [[] for _ in TABLES[name].columns]))
         manifest = FactManifest(
             version=FACTS_VERSION,
@@ -124,7 +125,7 @@ class FactWriter:
                 key: of_runs[key].repeat(times) if key in SHARED[name] else _array(column.dtype, next(own))
                 for key, column in table.columns.items()
             }
-            of_runs = of_runs or held
+            of_runs = of_runs or held  # `runs` is the first table
             self._part(name, held)
 
     def _part(self, name: str, held: Mapping[str, Any]) -> None:
@@ -194,7 +195,12 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
         if folder.exists():
             shutil.rmtree(old, ignore_errors=True)
             folder.replace(old)
-        fresh.replace(folder)
+        try:
+            fresh.replace(folder)
+        except OSError:
+            if old.exists():  # else what was there before would go with this
+                old.replace(folder)
+            raise
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
