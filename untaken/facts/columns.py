@@ -106,6 +106,7 @@ def cells(column: Column[Row], rows: Iterable[Row]) -> list[object]:
     found = map(column.value, rows)
     if column.reasons:
         return [value.reason if isinstance(value, Unscored) else None for value in found]
+    # Faster than `isinstance`, over millions.
     return [None if type(value) is Unscored else value for value in found]
 
 

@@ -100,6 +100,7 @@ def workspace_facts(store: Workspace, held: Path) -> FactManifest:
     for number, (files, folder, part) in enumerate(found):
         others = {at for at, run in enumerate(part.runs) if copies[run.digest][1:] != (number, at)}
         if others:
+            # Not kept under the key of the part: what it leaves out depends on the other parts.
             folder, part = _made(store, files, scoring, Path(mkdtemp(dir=held)), without=others)  # noqa: PLW2901
         for name in sorted(part.files):
             parts.setdefault(name.partition("/")[0], []).append(str(folder / name))
@@ -146,7 +147,7 @@ def _part(
         with suppress(msgspec.MsgspecError, OSError):
             part = _decode_part(kept)
             if part.files == _digests(place, part.files):
-                os.utime(place)
+                os.utime(place)  # in use: `_remove_unused` goes by this time
                 return place, part
     if key is None or store.read_only:
         return _made(store, files, scoring, Path(mkdtemp(dir=held)))
@@ -157,7 +158,7 @@ def _part(
         if place.exists():  # a damaged one, that somebody may still be reading
             place.rename(mkdtemp(dir=place.parent))
         folder.rename(place)
-        save_table(store.path, FACTS, key, msgspec.msgpack.encode(part))
+        save_table(store.path, FACTS, key, msgspec.msgpack.encode(part))  # last: only this makes a part count
         return place, part
     return folder, part
 

@@ -133,7 +133,7 @@ class AllRuns:
         """One more run."""
         self._of_runs |= dict.fromkeys(findings)
         self._authors.update(authors)
-        key = end.tools, end.graph_id, id(end.results), end.success
+        key = end.tools, end.graph_id, id(end.results), end.success  # runs that end alike share their results
         self._ends.append(self._alike.setdefault(key, end))
 
     def findings(self, scoring: Scoring) -> tuple[Finding, ...]:
@@ -168,7 +168,9 @@ def write_facts(
         UntakenError: as `replacing_folder`; as `errors.disk_trouble`.
     """
     everything, seen = AllRuns(others), set[str]()
-    files = _here(places, scoring) if cluster is None else _sent(cluster, places, scoring)
+    here = (_ledger(place, scoring) for place in places)
+    files = here if cluster is None else _sent(cluster, places, scoring)
+    # Closed in any case: else workers outlive a full disk.
     with replacing_folder(folder) as fresh, writing_database() as database, closing(files):
         writer = FactWriter(fresh, database)
         for done, (place, (runs, findings)) in enumerate(zip(places, files, strict=True), start=1):
@@ -192,12 +194,6 @@ def write_facts(
         findings=all_found,
         broken=sum(finding.severity == "error" for finding in everything.found),
     )
-
-
-def _here(places: Sequence[Place], scoring: Scoring) -> Generator[Ledger]:
-    """Ledgers read in this process."""
-    for place in places:
-        yield _ledger(place, scoring)
 
 
 def _sent(cluster: Cluster, places: Sequence[Place], scoring: Scoring) -> Generator[Ledger]:

@@ -28,7 +28,7 @@ _READING: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 _TYPES: Final = {
     "BIGINT": "Int64",
     "INTEGER": "Int64",
-    "HUGEINT": "Float64",
+    "HUGEINT": "Float64",  # what SQL makes of a sum of whole numbers
     "DOUBLE": "Float64",
     "BOOLEAN": "boolean",
     "VARCHAR": "string",
@@ -74,9 +74,11 @@ class Facts:
                 raise UntakenError(
                     "facts-not-found", what, where=Where(file=str(folder)), hint=AGAIN
                 ) from None
+        # In this order: what is allowed is set before all else is forbidden, and then nothing can be set.
         for setting in (
             f"allowed_directories = [{', '.join(map(literal, allowed))}]",
             "enable_external_access = false",
+            # Without this, a query could name variables of this program as tables.
             "python_enable_replacements = false",
             "lock_configuration = true",
         ):
@@ -97,7 +99,7 @@ class Facts:
         made, columns = self.sql(f"FROM {name}"), TABLES[name].columns
         for key, column in columns.items():
             if column.dtype == "datetime64[us, UTC]":
-                made[key] = made[key].dt.tz_localize("UTC")
+                made[key] = made[key].dt.tz_localize("UTC")  # the files hold UTC, without saying so
         made.attrs[MEANINGS] = Meanings((key, column.meaning) for key, column in columns.items())
         return made
 
@@ -131,7 +133,7 @@ class Facts:
         """The answer on a cursor of its own, so that threads can ask at the same time."""
         cursor = self._database.cursor()
         try:
-            statements = cursor.extract_statements(text)
+            statements = cursor.extract_statements(text)  # a second one, after a harmless first, might write
             if len(statements) != 1 or statements[0].type not in _READING:
                 raise UntakenError("facts-query", "not one SELECT", hint="Facts are read, never changed.")
             return cursor.execute(statements[0], list(parameters) or None)

@@ -163,16 +163,14 @@ def verdict_rows(of: RunWithScore) -> Iterator[VerdictRow]:
 
 
 def total_time(run: Run) -> float | None:
-    """Seconds: the recorded metric, else from RUN_STARTED to RUN_FINISHED.
-
-    Importers of traces without clocks give every event one moment; that is not a run of 0 seconds.
-    """
+    """Seconds: the recorded metric, else from RUN_STARTED to RUN_FINISHED."""
     end = run.finished
     if end is None:
         return None
     recorded = _metric(end, "total_time")
     if recorded is not None:
         return recorded
+    # Importers write one moment where there is no clock.
     return (end.ts - run.started.ts).total_seconds() or None
 
 
@@ -192,4 +190,4 @@ def total_tokens(run: Run) -> int | None:
 
 def _metric(end: RunFinished, name: str) -> float | None:
     value = (end.metrics or {}).get(name)
-    return None if value is None or isinstance(value, bool) else float(value)
+    return None if value is None or isinstance(value, bool) else float(value)  # True would be 1 token

@@ -32,6 +32,7 @@ class DaskCluster:
         self._lost = CancelledError, distributed.KilledWorker
         self._own = isinstance(place, str)
         try:
+            # Never the default client: the caller's own tasks stay where they are.
             self._client: Any = distributed.Client(place, set_as_default=False) if self._own else place
             versions = self._client.run(_version)
         except (OSError, ValueError) as error:
@@ -59,10 +60,11 @@ class DaskCluster:
     ) -> Iterator[Answer]:
         """Like `untaken.facts.scaling.pool.Cluster.map`."""
         common = self._client.scatter(shared, broadcast=True, hash=False) if chunks else None
+        # Not pure: ledgers may have changed since Dask answered the same call.
         asked = [self._client.submit(work, common, chunk, pure=False) for chunk in chunks]
         for number, chunk in enumerate(chunks):
             yield self._result(work, asked[number], chunk, shared)
-            asked[number] = None
+            asked[number] = None  # the cluster keeps an answer as long as somebody could ask for it
 
     def _result(
         self, work: Callable[[Shared, Chunk], Answer], asked: Any, chunk: Chunk, shared: Shared

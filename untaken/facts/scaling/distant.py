@@ -185,6 +185,7 @@ class RunSource:
         self._held = None
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        # Without the run itself: other processes read it again.
         return None, {name: getattr(self, name) for name in self.__slots__} | {"_held": None}
 
 
@@ -289,6 +290,7 @@ class DistantRun(Run):
         return self.whole.answers
 
     def __getattr__(self, name: str) -> Any:
+        # `events` is no attribute of its own here, so that asking for it comes to this.
         if name != "events":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.whole.events
@@ -372,6 +374,7 @@ class Same:
             )
         if isinstance(event, RunStarted):
             agent, task_id = self.value(event.agent), self.value(event.task_id)
+            # The first `prev` is always the same text: held once for all runs.
             return msgspec.structs.replace(event, agent=agent, task_id=task_id, prev=GENESIS)
         return event
 
@@ -380,6 +383,7 @@ def events_among(runs: Mapping[str, Run], run: RunSource) -> tuple[AnyEvent, ...
     """The events of a run up to its head among the runs of its ledger as it is now, by digest."""
     found, head = runs.get(run.digest), run.integrity.head
     if found and head and len(found.events) > head.events and not run.integrity.broken:
+        # The line after the head names it.
         return found.events[: head.events] if found.events[head.events].prev == head.sha256 else None
     return found.events if found else None
 

@@ -82,7 +82,7 @@ def find_ledgers(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Place], 
         inside = (p for p in ledgers_and_graphs(path) if p.name.lower().endswith(LEDGERS))
         for file in inside if path.is_dir() else [path]:
             if is_ledger(file):
-                found.setdefault(file.resolve(), file)
+                found.setdefault(file.resolve(), file)  # a link to a ledger is that ledger
             else:
                 others.append(not_a_ledger(file, severity="warning" if path.is_dir() else "error"))
     remote: set[RemoteFile] = set()
@@ -123,6 +123,7 @@ def _at_url(url: str, others: list[Finding]) -> Iterator[RemoteFile]:
     with _remote(url) as (store, path):
         folder = store.isdir(path)
         entries: dict[str, dict[str, Any]] = (
+            # One request lists a whole folder.
             store.find(path, detail=True) if folder else {path: store.info(path)}
         )
         for name, entry in sorted(entries.items()):
@@ -174,7 +175,7 @@ def _remote(url: str) -> Iterator[tuple[Any, str]]:
     except ImportError as error:  # fsspec, or what it needs for this store
         message = f"remote files need another package: {error}"
         raise extra_missing("remote-extra-missing", "remote", message, where=Where(file=url)) from None
-    except Exception as error:
+    except Exception as error:  # each store has errors of its own
         raise _unreadable(url, error) from None
     try:
         yield store, path

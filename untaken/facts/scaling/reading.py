@@ -253,7 +253,7 @@ def scored_by_graph(
         if not isinstance(run, DistantRun) and not run.integrity.broken:
             graph, _ = graphs.for_task(run.task_id, run.started.graph)
             if isinstance(graph, PlanGraph):
-                waiting.setdefault(id(graph), (graph, []))[1].append(run)
+                waiting.setdefault(id(graph), (graph, []))[1].append(run)  # graphs have no hash
     for graph, some in waiting.values():
         sources = [again[run.digest] for run in some] if again else ()
         yield from score_together(
@@ -370,6 +370,7 @@ def _detail_in(_: type, held: object) -> DetailLater:
 
 _record = msgspec.msgpack.Decoder(LedgerRecord)
 _score = msgspec.msgpack.Decoder(ScoreRecord, dec_hook=_detail_in)
+# The detail of a score is the one part that is no plain data: it is left out, and worked out again.
 _encoded = msgspec.msgpack.Encoder(enc_hook=lambda _: None).encode
 _detailed = msgspec.msgpack.Encoder(enc_hook=lambda detail: detail.known).encode
 

@@ -116,7 +116,7 @@ def _contents(store: Workspace) -> dict[str, LedgerContent]:
     """What was kept for the state that the ledgers are in now; nothing where they have another one."""
     state = store.ledger_state.now()
     found = state and load_answer(store.path, _CONTENTS, key_of(state))
-    with suppress(msgspec.MsgspecError):
+    with suppress(msgspec.MsgspecError):  # damaged, it is as good as none
         return _decode_contents(found) if found else {}
     return {}
 
