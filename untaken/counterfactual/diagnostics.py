@@ -363,16 +363,13 @@ def _all_shuffled(memories: Memories, runs: Sequence[Run], seed: str) -> dict[st
 
 
 def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
-    """The outcomes with the runs' lists of skills shuffled; a list that is too short is repeated.
-
-    They change places among the runs of one task, agent, model and version in a context: what these differ in
-    stays, so that a difference which they alone make is not hidden. The context is that of the coarsest
-    layer: in a fine one there may be a single run.
-    """
+    """The outcomes with the runs' lists of skills shuffled; a list that is too short is repeated."""
     chosen: dict[tuple[object, ...], dict[str, list[Observed]]] = {}
     for observed in log:
         if observed.kind == "outcome":
+            # What tasks and agents differ in stays: a difference that they alone make is not hidden.
             identity = observed.model, observed.version, observed.prompt_version, observed.named
+            # The coarsest layer: in a fine one there may be a single run.
             place = observed.layers[-1], observed.task_id, observed.agent, *identity
             chosen.setdefault(place, {}).setdefault(observed.run_id, []).append(observed)
     for runs in chosen.values():

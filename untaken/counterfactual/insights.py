@@ -78,14 +78,12 @@ class RunSignals(NamedTuple):
 
 
 def collect_signals(evaluations: Iterable[RunEvaluation | RunSignals]) -> tuple[Signal, ...]:
-    """The weak signals of many evaluations, by key, whatever order these come in.
-
-    Of two different runs under one run id, those of the one that finished first count, as in the memory.
-    """
+    """The weak signals of many evaluations, by key, whatever order these come in."""
     by_run: dict[str, list[RunEvaluation | RunSignals]] = {}
     for evaluation in evaluations:
         if evaluation.signals:
             by_run.setdefault(evaluation.run_id, []).append(evaluation)
+    # Of two runs under one id the one that finished first counts, as in the memory.
     chosen = (min(some, key=lambda e: (e.signals[0].ended, e.digest)) for some in by_run.values())
     return tuple(sorted((signal for one in chosen for signal in one.signals), key=lambda s: s.key))
 
@@ -94,8 +92,7 @@ def insight_events(run: Run, evaluation: RunEvaluation) -> tuple[Draft, ...]:
     """What to append to the run's ledger: its insights, then one summary.
 
     Nothing where the evaluation was skipped or aborted, and nothing where the ledger holds an evaluation
-    already. The events carry the moment of the run's last one, not that of the evaluation: the same ledger
-    and memory give the same bytes whenever they are evaluated.
+    already. The events carry the moment of the run's last one, not that of the evaluation.
     """
     held = any(isinstance(event, CounterfactualInsight | EvaluationSummary) for event in run.events)
     if held or evaluation.status != "evaluated":

@@ -140,13 +140,10 @@ def level_of(histories: Histories, used: Used, scales: Scales) -> Level:
 
 
 def strengths_for(snapshot: Snapshot, cuts: np.ndarray, weights: Weights) -> np.ndarray:
-    """The k that predicts best at each of these moments of a history.
-
-    It is chosen again only when the memory has doubled, to keep the cost low.
-    """
+    """The k that predicts best at each of these moments of a history."""
     found = np.full(cuts.size, UNTRIED)
     chosen = _CHOSEN.setdefault(snapshot.history, {})
-    doubled = np.array([int(cut).bit_length() for cut in cuts])
+    doubled = np.array([int(cut).bit_length() for cut in cuts])  # chosen again when the memory has doubled
     for bits in set(doubled[cuts > 0].tolist()):
         cut = 1 << (bits - 1)
         if (cut, weights) not in chosen:

@@ -300,11 +300,8 @@ def _pairs_of(claims: Claims) -> tuple[np.ndarray, np.ndarray]:
 
 
 def decided_at(cut: np.ndarray) -> np.ndarray:
-    """The moment, at or before a cut, as of which support is decided for it.
-
-    Support is decided again when the memory has grown by a fifth or so: deciding it at each run's start would
-    cost a test of everything known for every run.
-    """
+    """The moment, at or before a cut, as of which support is decided for it."""
+    # Decided again when the memory has grown by a fifth or so: a test at each run's start is too dear.
     bits = np.frompyfunc(int.bit_length, 1, 1)(cut.astype(object)).astype(np.int64)
     step = np.where(cut < ALWAYS, 1, 2 ** np.maximum(0, bits - 1) // STEPS_A_DOUBLING)
     found: np.ndarray = cut - cut % step

@@ -130,8 +130,7 @@ class Facts:
         return self._asked(text, parameters).fetchall()
 
     def _asked(self, text: str, parameters: Sequence[object]) -> duckdb.DuckDBPyConnection:
-        """The answer on a cursor of its own, so that threads can ask at the same time."""
-        cursor = self._database.cursor()
+        cursor = self._database.cursor()  # one for each question: threads cannot share a connection
         try:
             statements = cursor.extract_statements(text)  # a second one, after a harmless first, might write
             if len(statements) != 1 or statements[0].type not in _READING:

@@ -144,8 +144,6 @@ class FactWriter:
 def write_frames(file: Path, frames: Iterable[pd.DataFrame]) -> int:
     """Writes a table that comes in at least one part as Parquet; gives the number of its rows.
 
-    Parts wait on the disk, so that only one is held.
-
     Raises:
         UntakenError: as `errors.disk_trouble`.
     """
@@ -155,7 +153,7 @@ def write_frames(file: Path, frames: Iterable[pd.DataFrame]) -> int:
         for part in frames:
             database.register("part", part)
             dtypes = dtypes or {str(name): str(dtype) for name, dtype in part.dtypes.items()}
-            place = Path(held) / f"{len(parts)}.parquet"
+            place = Path(held) / f"{len(parts)}.parquet"  # waits on the disk: only one part is in memory
             _copy(database, "FROM part", place, dtypes)
             parts.append(literal(str(place)))
         whole = f"FROM read_parquet([{', '.join(parts)}])"
@@ -213,7 +211,8 @@ def literal(text: str) -> str:
 
 @contextmanager
 def writing_database() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database that writes Parquet files; with one thread, so that equal rows give equal files."""
+    """A database that writes Parquet files."""
+    # One thread: else equal rows do not always give equal files.
     with duckdb.connect(":memory:", config={**OWN_CODE, "threads": "1"}) as database:
         database.execute("SET pandas_analyze_sample = 0")  # a column of objects is text, whatever is in it
         yield database

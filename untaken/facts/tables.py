@@ -56,9 +56,8 @@ def _stated(row: rows.UndoneRow, field: str) -> list[str]:
 
 
 def _values(row: rows.UndoneRow, field: str) -> list[str]:
-    """Empty where there is none, so that lists of one row have the same length."""
     found = (getattr(value, field) for value in row.values)
-    return ["" if value is None else str(value) for value in found]
+    return ["" if value is None else str(value) for value in found]  # lists of a row have one length
 
 
 ABOUT_RUN: Final[Columns[Any]] = {
@@ -349,13 +348,11 @@ def columns_of(columns: Iterable[Column[Any]], some: Iterable[Any]) -> list[list
 
 
 def facts_of(some: Sequence[rows.RunWithScore]) -> list[Parts]:
-    """The rows of each of some runs, by table; a table without any is left out.
-
-    Columns are gathered over all of them: over one run, most of a column is the call that gathers it.
-    """
+    """The rows of each of some runs, by table; a table without any is left out."""
     made: list[Parts] = [{} for _ in some]
     for name, table in TABLES.items():
         by_run = [list(table.rows(one)) for one in some]
+        # Over all of them: over one run, most of the time goes into the calls that gather its columns.
         columns = columns_of(_OWN[name], chain.from_iterable(by_run))
         end = 0
         for parts, own in zip(made, by_run, strict=True):
@@ -366,9 +363,8 @@ def facts_of(some: Sequence[rows.RunWithScore]) -> list[Parts]:
 
 
 def _microseconds(moment: object) -> int | None:
-    """Of a year before 1, which a clock ahead of UTC can come to, there is no instant."""
     since = (moment - _EPOCH) // _MICROSECOND if isinstance(moment, datetime) else None
-    return None if since is None or since < _FIRST else since
+    return None if since is None or since < _FIRST else since  # a clock ahead of UTC may be in the year 0
 
 
 def _shown(name: str | None) -> str | None:

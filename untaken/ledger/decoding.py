@@ -87,13 +87,9 @@ class _Misfit(ValueError):
 
 
 def decode_lines(lines: list[bytes]) -> Iterable[AnyEvent | LineFault]:
-    """The event of each line, or why it is none (see `decode_event`).
-
-    Lines in the writer's own style, which is what there is to read as a rule, are cleared all at once; others
-    one by one as they are asked for, so that a reader may stop among them.
-    """
+    """The event of each line, or why it is none (see `decode_event`)."""
     try:
-        if lines[0][_AFTER_TAG_NAME] == _QUOTE:
+        if lines[0][_AFTER_TAG_NAME] == _QUOTE:  # the writer's own style, as a rule: cleared all at once
             # The encoder ends every line with a newline, the last one too.
             whole = b"\n".join([*lines, b""])
             events = _decode_all(whole)
@@ -103,7 +99,7 @@ def decode_lines(lines: list[bytes]) -> Iterable[AnyEvent | LineFault]:
     # IndexError: a line shorter than its tag.
     except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError, _Misfit):
         pass
-    return map(_decoded, lines)
+    return map(_decoded, lines)  # one by one as they are asked for: a reader may stop among them
 
 
 def _decoded(line: bytes) -> AnyEvent | LineFault:

@@ -68,14 +68,12 @@ OUTSIDE: Final[tuple[InfrastructureKind, ...]] = ("provider", "environment")
 def infrastructure_of(run: Run) -> InfrastructureKind | None:
     """What ended a run, where that was not the agent: its recorded `error` and `limit` say so.
 
-    A run that succeeded, or did not finish, was not ended by its infrastructure as far as anyone knows.
-
     Returns:
         ``provider`` (the model's provider failed), ``environment`` (sandbox, container, memory), ``verifier``
         (the check of the outcome failed), or the limit that was reached; ``None`` for every other run.
     """
     finished = run.finished
-    if finished is None or finished.success:
+    if finished is None or finished.success:  # an error that the agent got over ended nothing
         return None
     return infrastructure_kind(finished.error, finished.limit)
 

@@ -91,8 +91,6 @@ def journal_path(ledger: str | os.PathLike[str]) -> Path:
 def load_journal(ledger: str | os.PathLike[str]) -> Journal:
     """The recorded intents; none where there is no journal.
 
-    An incomplete last record is ignored: a record is complete before its bytes are written.
-
     Raises:
         UntakenError: ``ledger-journal`` where an acknowledged record is damaged.
     """
@@ -111,6 +109,7 @@ def load_journal(ledger: str | os.PathLike[str]) -> Journal:
                 hint="Restore the journal. Without it, runs are compared with older heads.",
             )
         acknowledged.append(intent)
+    # A record is complete before its bytes are written: an incomplete one announces nothing.
     return Journal(acknowledged=tuple(acknowledged), open=_intent(last))
 
 

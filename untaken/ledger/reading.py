@@ -225,8 +225,8 @@ class Reading:
 def chain_of(view: View, run_id: str, *, keep: bool = False) -> Chain | None:
     """The chain of one run, for which no line of another one is decoded.
 
-    ``None`` where it does not end at its recorded head, or none is recorded: a line may write the run's id
-    with escapes, or the run is broken. Then the whole ledger has to be read.
+    ``None`` where it does not end at its recorded head, or none is recorded: then the whole ledger has to be
+    read.
     """
     head = view.heads.get(run_id)
     if head is None:
@@ -234,6 +234,7 @@ def chain_of(view: View, run_id: str, *, keep: bool = False) -> Chain | None:
     about = replace(view, heads={run_id: head}, about=run_id.encode())
     chains = Reading(about, lambda _: None, keep=keep_events if keep else None).chains()
     chain = next((one for one in chains if one.run_id == run_id), None)
+    # Short of its head, the run is broken, or a line of it writes its id with escapes.
     return chain if chain and chain.broken is None and chain.events == head.events else None
 
 

@@ -22,9 +22,8 @@ def without_repeats(run: Run, drafts: Iterable[Draft]) -> Sequence[Draft]:
     """The drafts that the run's ledger does not hold already; to be asked while its lock is held.
 
     A verdict repeats its author's latest one on that sub-goal: to say "met" again after "not met" is new. The
-    same holds for a failure mode at one place of the run.
-    Anything else about a run (a note, an insight) repeats any event of the same content; a withdrawn note is
-    no longer there to be repeated.
+    same holds for a failure mode at one place of the run. Anything else about a run (a note, an insight)
+    repeats any event of the same content.
     """
     held: dict[Hashable, bytes] = {}
     notes: dict[tuple[str | None, int], Hashable] = {}
@@ -35,6 +34,7 @@ def without_repeats(run: Run, drafts: Iterable[Draft]) -> Sequence[Draft]:
             if isinstance(event, ReviewNote):
                 notes[event.author, event.seq] = key
                 if event.withdraws is not None:
+                    # A withdrawn note is no longer there to be repeated.
                     held.pop(notes.get((event.author, event.withdraws)), None)
     fresh = []
     for draft in drafts:

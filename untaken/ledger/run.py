@@ -181,14 +181,12 @@ class Run:
     def digest(self) -> str:
         """Content digest: SHA-256 of the run's own last line, which chains over all before it. Id for links.
 
-        What was written about the run later (verdicts, notes, insights) does not change it: the line after
-        the run's own last one names that line's hash. A broken run is read up to its fault, so its last line
-        may be the good run's: its digest is marked with the verdict and the place, and is never mistaken for
-        that of the undamaged run.
+        What was written about the run later (verdicts, notes, insights) does not change it.
         """
         last = self.integrity.head.sha256 if self.integrity.head else ""
-        if not self.integrity.broken:
+        if not self.integrity.broken:  # the line after the run's own last one names that line's hash
             return self.events[self.own].prev if self.own < len(self.events) else last
+        # Read up to its fault, its last line may be one of the undamaged run, whose digest it must not have.
         mark = f"{last} {self.integrity.verdict} {self.integrity.line} {self.source}"
         return sha256(mark.encode()).hexdigest()
 

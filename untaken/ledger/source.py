@@ -165,23 +165,18 @@ def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: s
 
 
 def _recorded_view(path: Path, name: str) -> View:
-    """Size, journal and sidecar that belong together: the sidecar must be the same before and after.
-
-    A writer records an intent before its bytes, and acknowledges it after them. So the journal read here
-    covers every byte that a writer had written before, and what it acknowledges must be in the file after.
-    Bytes that came in between count as far as this journal announced them.
-    """
+    """Size, journal and sidecar that belong together: the sidecar must be the same before and after."""
     for _ in range(_TRIES):
         heads = _content(heads_path(path))
-        before = path.stat().st_size
+        before = path.stat().st_size  # announced in the journal: a writer records an intent before its bytes
         journal = load_journal(path)
-        size = path.stat().st_size
+        size = path.stat().st_size  # holds what the journal acknowledges, which comes after the bytes
         if _content(heads_path(path)) == heads and before <= size:  # else a writer moved the heads meanwhile
             break
     recorded = parse_heads(heads, name=str(heads_path(path))) if heads is not None else {}
     settled = settle(recorded, journal, size)
     if settled.undone is None:
-        end = max(before, min(size, journal.end))
+        end = max(before, min(size, journal.end))  # of bytes in between, those that this journal announced
         return View(name=name, heads=settled.heads, path=path, size=end)
     finding = Finding(
         code="ledger-interrupted-append",

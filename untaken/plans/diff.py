@@ -224,14 +224,14 @@ def _reordered(old: Sequence[SubGoal], new: Mapping[str, SubGoal]) -> Iterator[R
 
 
 def _may_share(a: Rule, b: Rule) -> bool:
-    """Whether an action can fit both; where two patterns have wildcards, it may."""
+    """Whether an action can fit both."""
     if (a.text is None) != (b.text is None):
         return False
     first, second = _pattern(a), _pattern(b)
     if (name := unescaped(first)) is not None:
         return matches_glob(second, name)
     name = unescaped(second)
-    return name is None or matches_glob(first, name)
+    return name is None or matches_glob(first, name)  # of two patterns with wildcards, nobody looks further
 
 
 def _pattern(rule: Rule) -> str:

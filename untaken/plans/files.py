@@ -150,13 +150,10 @@ def export_graph(graph: PlanGraph, format: GraphFormat) -> str:
 
 
 def is_graph_file(path: Path) -> bool:
-    """True for a file of a folder that means to be a plan graph, by its name or else by its content.
-
-    Folders also hold other YAML, JSON and CSV files, which are none of our business.
-    """
+    """True for a file of a folder that means to be a plan graph, by its name or else by its content."""
     if path.name.lower().endswith(_GRAPH_NAMES):
         return True
-    format = _BY_SUFFIX.get(path.suffix.lower())
+    format = _BY_SUFFIX.get(path.suffix.lower())  # folders hold other YAML, JSON and CSV files, too
     try:
         return format is not None and _GRAPH_SIGNS[format].search(read_bytes(path)) is not None
     except OSError:  # the next reader reports it

@@ -18,11 +18,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def matches_glob(pattern: str, text: str) -> bool:
-    """True where the whole of `text` fits `pattern`, case-sensitively; a text equal to the pattern always
-    fits.
-
-    The second half lets ids that contain brackets name themselves.
-    """
+    """True where the whole of `text` fits `pattern`, case-sensitively; a text equal to it always fits."""
+    # Equality lets ids that contain brackets name themselves.
     return pattern == text or _compiled(pattern).match(text) is not None
 
 

@@ -47,8 +47,7 @@ class GraphSet:
     ) -> tuple[PlanGraph | Unscored, list[Finding]]:
         """The graph for a run: the one its RUN_STARTED names, else the one whose `tasks` match.
 
-        A graph that names no tasks serves every run where it is the only one. Unscored if there is none,
-        or more than one.
+        Unscored if there is none, or more than one.
         """
         if graph_id is not None:
             return self._named(graph_id)
@@ -85,7 +84,7 @@ class GraphSet:
 
     def _matching(self, task_id: str) -> list[PlanGraph]:
         exact, globs = self._by_task
-        if len(self.graphs) == 1 and not self.graphs[0].tasks:
+        if len(self.graphs) == 1 and not self.graphs[0].tasks:  # the only one is for every task
             return [self.graphs[0]]
         found = {*exact.get(task_id, ()), *(i for i, pattern in globs if matches_glob(pattern, task_id))}
         return [self.graphs[i] for i in sorted(found)]

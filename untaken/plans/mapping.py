@@ -189,12 +189,13 @@ class _Mapper:
         )
 
     def course(self) -> Sequence[ToolCall | Message | Plan]:
-        """The events that can matter, in order. A run that tags its actions leaves nothing to its plans."""
+        """The events that can matter, in order."""
         calls = self.run.actions
         others: list[Message | Plan] = []
         if self.index.text_claims:
             others += self.run.of(Message)
         plans = self.run.of(Plan)
+        # A run that tags its actions leaves nothing to its plans.
         if any(map(self.only_sub_goal, plans)) and not any(call.sub_goal is not None for call in calls):
             others += plans
         return sorted([*calls, *others], key=_SEQ) if others else calls

@@ -368,15 +368,15 @@ _UNSAFE_IN_TITLE = re.compile(r"[^\w .,()/+=?!'*-]")
 def write_mermaid(graph: PlanGraph) -> str:
     """A ``flowchart TD``: arrows run from a dependency to what needs it; critical ones have a class.
 
-    Ids and titles are untrusted. Ids that Mermaid could take for syntax become ``n1, n2, …`` with the real id
-    in a comment; in titles everything but letters, digits and plain punctuation becomes a numeric entity, so
-    that no title can close its quotes or smuggle in a directive, a link or HTML.
+    Ids and titles are untrusted.
     """
     lines = ["flowchart TD", f"  {NOTE}graph {_quoted(graph.id)} {graph.version} {_quoted(graph.title)}"]
+    # Ids that Mermaid could take for syntax become n1, n2, … with the real id in a comment.
     names = {node.id: _name(node.id, i) for i, node in enumerate(graph.sub_goals, start=1)}
     lines += [f"  {NOTE}id {name} {_quoted(real)}" for real, name in names.items() if name != real]
     for node in graph.sub_goals:
         title = node.title or ("" if names[node.id] == node.id else node.id)
+        # As entities: no title can close its quotes, or smuggle in a directive, a link or HTML.
         plain = _UNSAFE_IN_TITLE.sub(lambda match: f"#{ord(match.group())};", title)
         shape = f'["{plain}"]' if title else ""
         lines.append(f"  {names[node.id]}{shape}{':::critical' if node.critical else ''}")

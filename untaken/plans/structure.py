@@ -28,7 +28,7 @@ _LATER: Mapping[str, Any] = {
     "mutates": [],
     "hand_over": [],
 }
-"""Fields that came to the format later, with their defaults."""
+"""Fields that came to the format later, with their defaults, at which the digest leaves them out."""
 _EAGER_SUB_GOALS = 500
 """Above this, all ancestor sets at once may need a gigabyte: they are then unfolded one at a time."""
 
@@ -111,13 +111,10 @@ def graph_digest(graph: PlanGraph) -> str:
 
 
 def _content(value: Any) -> Any:
-    """All fields, defaults included: writing out a default does not make another graph.
-
-    A field that came to the format later is left out at its default, so that the digest of a graph written
-    before, by which judges' replies are kept, stays what it was.
-    """
+    """All fields, defaults included: writing out a default does not make another graph."""
     if isinstance(value, msgspec.Struct):
         values = {field: getattr(value, field) for field in value.__struct_fields__}
+        # Judges' replies are kept by the digest: new fields must not change that of graphs written before.
         return {
             field: _content(part)
             for field, part in values.items()

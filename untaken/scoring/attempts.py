@@ -63,15 +63,12 @@ def _tagged(mapping: plans.Mapping) -> bool:
 
 
 def _served(compiled: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:
-    """The actions that served each sub-goal.
-
-    What the mapping says; beside it, a call that a tag or a rule claims for another sub-goal also serves each
-    check that it fulfils.
-    """
+    """The actions that served each sub-goal."""
     mapped: dict[str, list[int]] = defaultdict(list)
     for seq, sub_goal, _ in mapping.mapped:
         mapped[sub_goal].append(seq)
     specs = compiled.calls.items()
+    # A call that a tag or a rule claims for another sub-goal also serves each check that it fulfils.
     claimed = {seq for seq, _, authority in mapping.mapped if authority in ("tag", "rule")} if specs else ()
     for name, spec in specs if claimed else ():
         calls = [call for call in trace.calls_of(spec.name) if call.seq in claimed]

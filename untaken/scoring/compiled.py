@@ -149,10 +149,7 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
 
 
 def _calls_before(graph: PlanGraph) -> Mapping[str, int]:
-    """By sub-goal, the calls that earlier ones which expect the same call need for themselves.
-
-    Earlier: a dependency, or before it in the graph where both say `times`.
-    """
+    """By sub-goal, the calls that earlier ones which expect the same call need for themselves."""
     alike: dict[bytes, list[SubGoal]] = defaultdict(list)
     for node in graph.sub_goals:
         if node.check is not None and node.check.tool_call is not None:
@@ -163,6 +160,7 @@ def _calls_before(graph: PlanGraph) -> Mapping[str, int]:
         node.id: sum(
             other.times or 1
             for place, other in enumerate(nodes)
+            # Earlier: a dependency; or before it in the graph, where both say how many calls they ask for.
             if other.id in behind[node.id] or (place < at and None not in (node.times, other.times))
         )
         for nodes in repeated

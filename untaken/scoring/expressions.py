@@ -128,10 +128,10 @@ class ExpressionResults:
             trying = [one for one in (*trying, *begun) if one[1].node.id not in held]
 
     def _try(self, criterion: CompiledSubGoal, begun: int) -> bool:
-        """Try one expression now; a plain "no" outweighs a step at which it could not be decided."""
+        """Try one expression now."""
         passed = _evaluate(criterion, self._fold.state)
         name = criterion.node.id
-        before = self._during.get(name)
+        before = self._during.get(name)  # a plain "no" outweighs a step at which it could not be decided
         if not isinstance(passed, Unscored) or before is None or isinstance(before.passed, Unscored):
             words = (
                 "after one step the state meets" if passed is True else "after no step does the state meet"
@@ -233,7 +233,7 @@ def conditions(compiled: CompiledGraph, states: Sequence[State | RunFinished]) -
 
 
 def _during(criterion: CompiledSubGoal, states: Sequence[State | RunFinished]) -> bool | Unscored:
-    """Whether the condition holds after any change; a plain "no" outweighs a state that cannot decide it."""
+    """Whether the condition holds after any change."""
     fold = StateFold(states, frozenset(criterion.when_fields) or None)
     known: bool | Unscored = evaluated(criterion.when, criterion.when_fields, fold.state)
     budget = limits.STEP_CHECKS
@@ -246,5 +246,6 @@ def _during(criterion: CompiledSubGoal, states: Sequence[State | RunFinished]) -
         if budget < 0:
             return _TOO_LONG
         now = evaluated(criterion.when, criterion.when_fields, fold.state)
+        # A plain "no" outweighs a state that cannot decide it.
         known = now if not isinstance(now, Unscored) or isinstance(known, Unscored) else known
     return known

@@ -229,12 +229,9 @@ def _doubt(graph_id: str, node: SubGoal, seen: _Seen, tools: frozenset[str]) -> 
 def _unknown_tool(
     node: SubGoal, seen: _Seen, tools: frozenset[str]
 ) -> tuple[str, str, tuple[str, ...]] | None:
-    """A tool that no ledger knows, in words, with a hint and what is spelled alike.
-
-    In fewer runs, or in failed ones alone, it is the agent's miss.
-    """
+    """A tool that no ledger knows, in words, with a hint and what is spelled alike."""
     if min(seen.runs, seen.known[node.id]) < MIN_RUNS or not seen.succeeded:
-        return None
+        return None  # in fewer runs, or in failed ones alone, it is the agent's miss
     named = dict(_tools_named(node))
     for tool, part in named.items():
         if any(tool == called or (part == "rule" and matches_glob(tool, called)) for called in tools):

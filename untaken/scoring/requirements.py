@@ -98,11 +98,9 @@ def _reason(attempt: Attempt, decision: NodeDecision) -> str:
 def _not_required(
     compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, required: Conditions
 ) -> dict[str, str]:
-    """Why sub-goals need not be completed: their condition does not hold, or another option is enough.
-
-    Groups first, since the options of one that is not required need not be completed either.
-    """
+    """Why sub-goals need not be completed: their condition does not hold, or another option is enough."""
     unused = {name: decisions[name].reason for name, one in required.items() if one is False}
+    # Groups first: the options of one that is not required need not be completed either.
     for name in reversed(compiled.options_first):
         criterion = compiled.criteria[name]
         if criterion.groups and name not in unused and not decisions[name].completed:
@@ -130,10 +128,9 @@ def _instead(
 def dependency_figures(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> tuple[int, int]:
     """How many completed requirements have their direct dependencies completed, and how many all of them.
 
-    An option that is not required holds nobody up.
-    A group needs its own dependencies and those of one option that completed it, if one did: a recorded
-    verdict can complete a group as well.
+    A group needs its own dependencies and those of one option that completed it, if one did.
     """
+    # An option that is not required holds nobody up.
     unmet = {name for name, node in nodes.items() if node.status not in _SATISFIED}
     direct: set[str] = set()
     transitive: set[str] = set()
@@ -151,6 +148,7 @@ def _completed_among(whole: set[str], compiled: CompiledGraph, nodes: Mapping[st
     completed: set[str] = set()
     for name in compiled.options_first:
         used = [option for option in compiled.criteria[name].options if nodes[option].completed]
+        # No option used: a recorded verdict completed the group itself.
         if name in whole and nodes[name].completed and (not used or not completed.isdisjoint(used)):
             completed.add(name)
     return sum(not nodes[name].groups for name in completed)
@@ -200,14 +198,11 @@ def _reached_without(node: NodeResult, dependency: str) -> Violation:
 def order_violations(
     compiled: CompiledGraph, attempts: AttemptsById, required: Conditions
 ) -> list[Violation]:
-    """A sub-goal first attempted before a direct dependency was; at most `limits.VIOLATIONS`.
-
-    Where the condition of either does not hold, there is no order to keep.
-    """
+    """A sub-goal first attempted before a direct dependency was; at most `limits.VIOLATIONS`."""
     found: list[Violation] = []
     for name, dep in compiled.edges:
         if required and False in (required.get(name), required.get(dep)):
-            continue
+            continue  # where the condition of either does not hold, there is no order to keep
         events, before = attempts[name].events, attempts[dep].events
         if events and before and events[0] < before[0] and len(found) < limits.VIOLATIONS:
             message = f"{name!r} began at event {events[0]}, before {dep!r} at event {before[0]}"

@@ -82,10 +82,9 @@ def counted_nodes(nodes: tuple[N, ...], missing: MissingRule) -> tuple[N, ...]:
     """The requirements of a run, the one denominator of every rate: under ``drop`` without the unscored.
 
     What is unscored because its verdict is left out is never counted as failed.
-    An `any_of` group and the option that was used are one requirement: the group counts for both, and is
-    critical where either is.
     """
     left_out = ("not_required", "unscored") if missing == "drop" else ("not_required",)
+    # A group and the option that was used are one requirement: the group counts for both.
     counted = tuple(
         [n for n in nodes if n.counts and not n.left_out and not n.groups and n.status not in left_out]
     )

@@ -1,7 +1,6 @@
 """What an agent had been shown at any moment of a run: messages, instructions and answers of tools (§4).
 
-Nothing else shows it anything: a STATE is the environment's, an answer to the user's call is the user's, and
-an answer that repeats what the run itself put into a call is an echo.
+Nothing else shows it anything: a STATE is the environment's.
 """
 
 from __future__ import annotations
@@ -159,8 +158,8 @@ class SeenTexts:
         return [(call.seq, f" {_words(readable(call.arguments) or '')} ") for call in self.run.actions]
 
     def first(self, value: SoughtValue, before: float) -> ShownText | None:
-        """The first text before an event that shows a value; an echo of the run's own arguments is none."""
-        put_in = self._put_in(value)
+        """The first text before an event that shows a value."""
+        put_in = self._put_in(value)  # an answer to a call that already had the value is an echo
         for text in self.texts:
             if text.seq >= before:
                 return None
@@ -193,7 +192,7 @@ def _shown_texts(run: Run) -> Iterator[ShownText]:
             call = calls.get(event.call_id or "")
             if call is None:
                 yield ShownText(seq=event.seq, source="an observation", text=_cut(event.content))
-            elif call.requestor != "user":
+            elif call.requestor != "user":  # else the answer is the user's
                 yield ShownText(seq=event.seq, source=call.tool, text=_cut(event.content), call=call)
 
 

@@ -72,7 +72,7 @@ class StateFold:
             at += 1
             fields = event.state if isinstance(event, State) else event.final_state or {}
             if matter is None or not matter.isdisjoint(fields):
-                merge = merge_patch if isinstance(event, State) else _replace
+                merge = merge_patch if isinstance(event, State) else _replace  # a final state is no patch
                 for field in merge(self.state, fields):
                     self.changed[field] = event.seq
                     moved.add(field)

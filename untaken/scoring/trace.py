@@ -124,14 +124,10 @@ class Trace:
         return self._run.answers.get(call.seq)
 
     def affords(self, spec: ToolCallSpec) -> bool:
-        """Whether the calls of a check's tool may still be compared with it; counts them.
-
-        Where a pattern looks at them, what they and their answers say counts, too: a hostile graph must not
-        hold up the review of the others.
-        """
+        """Whether the calls of a check's tool may still be compared with it; counts them."""
         calls = self.calls_of(spec.name)
-        self._comparisons += len(calls)
-        if reads_text(spec):
+        self._comparisons += len(calls)  # bounded: a hostile graph must not hold up the review of the others
+        if reads_text(spec):  # what calls and answers say is read by a pattern, and counts, too
             if spec.name not in self._chars:
                 self._chars[spec.name] = sum(chars_of(call, self.answer(call)) for call in calls)
             self._comparisons += self._chars[spec.name] // limits.CHARS_PER_COMPARISON

@@ -114,17 +114,17 @@ def unmatched_globs(globs: Sequence[str], authors: Collection[str]) -> Iterator[
 def ruling(verdicts: Iterable[Verdict]) -> Ruling | None:
     """The ruling of the highest authority with an opinion, or ``None`` where there is no verdict.
 
-    Each reviewer, judge or check has one voice, its latest verdict; the majority decides, unless reviewers
-    settled the question since. ``passed: null`` is "could not tell": no opinion.
+    The majority decides, unless reviewers settled the question since.
     """
     given = list(verdicts)
-    latest = {verdict.by: verdict for verdict in given if not verdict.settles}
+    latest = {verdict.by: verdict for verdict in given if not verdict.settles}  # one voice each, the last
     settled = settlement(given)
     if not latest and settled is None:
         return None
     for title, prefixes in AUTHORITIES:
         if settled is not None and settled.by.startswith(prefixes):
             return Ruling(passed=bool(settled.passed), verdicts=(settled,))
+        # ``passed: null`` is "could not tell": no opinion.
         opinions = [v for by, v in latest.items() if by.startswith(prefixes) and v.passed is not None]
         if opinions:
             return _majority(title, opinions)

@@ -26,9 +26,7 @@ def agreement_interval(
     """95% interval of 1 − Dₒ/Dₑ, whole clusters being left out in turn.
 
     log(Dₒ/Dₑ) ± t · s, s² the jackknife variance of the logarithm, t Student's at as many degrees of freedom
-    as clusters show a disagreement, less one: the others tell how rare disagreement is, not how it varies.
-    Where clusters resemble each other s² is that of their items left out one by one, if larger: items are
-    never taken for more than independent.
+    as clusters show a disagreement, less one.
 
     Args:
         clusters: of each, the additive sums of its items; at least one has a disagreement.
@@ -39,11 +37,13 @@ def agreement_interval(
     units = [_added(cluster) for cluster in clusters]
     informative, total = sum(unit[0] > 0 for unit in units), _added(units)
     whole = ratio(total)
+    # Clusters may resemble each other by chance: items are never taken for more than independent.
     spread = [
         _variance(some, total, ratio) for some in (units, [item for items in clusters for item in items])
     ]
     if informative < 2 or not isfinite(whole) or None in spread:
         return TOO_RARE, TOO_RARE
+    # The other clusters tell how rare disagreement is, not how it varies.
     reach = student_quantile(informative - 1) * sqrt(max(value for value in spread if value is not None))
     return max(-1.0, 1 - whole * exp(min(reach, FARTHEST))), 1 - whole * exp(-reach)
 

@@ -62,12 +62,7 @@ def agreement_figures(clusters: Clusters) -> AgreementFigures:
 
 
 def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
-    """Cohen's κ = (pₒ − pₑ) / (1 − pₑ), with its interval by the jackknife over clusters.
-
-    Where both agree in everything, or in nothing, there is no spread to see: there κ is taken at both ends of
-    the share's interval. Where one of them always says the same, κ is 0 whatever the other says. Its ends
-    there are those of a rater who says so in all but as many cases as might not have been seen.
-    """
+    """Cohen's κ = (pₒ − pₑ) / (1 − pₑ), with its interval by the jackknife over clusters."""
     pairs = [pair for some in clusters for pair in some]
     n = len(pairs)
     observed = share[0]
@@ -83,10 +78,12 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     low, high = share[1:]
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return kappa, low, high
+    # κ is 0 whatever the other says. Its ends are those of a rater who says so in all but as many cases as
+    # might not have been seen.
     if len(a) == 1 or len(b) == 1:
         swapped = clusters if len(b) == 1 else [[(b, a) for a, b in some] for some in clusters]
         return kappa, *_where_one_is_constant(swapped)
-    if observed in (0, 1):
+    if observed in (0, 1):  # no spread to see: κ at both ends of the share's interval
         ends = [(end - chance) / (1 - chance) for end in (low, high)]
         return kappa, max(-1.0, min(ends[0], kappa)), min(1.0, max(ends[1], kappa))
     answers = [*(a | b)]
@@ -126,8 +123,8 @@ def _kappa_of(first: Mapping[Hashable, float], second: Mapping[Hashable, float],
 def gwet_ac1(clusters: Clusters, share: Interval) -> Interval:
     """Gwet's AC1 = (pₒ − pₑ) / (1 − pₑ), pₑ = Σ π(1 − π) / (K − 1), π the mean share of each of K answers.
 
-    Unlike κ it does not fall to 0 where nearly all answers are the same (Gwet 2008). Its interval takes pₒ at
-    both ends of its own: pₑ hardly moves there. With one answer only, AC1 is the share of agreement.
+    Unlike κ it does not fall to 0 where nearly all answers are the same (Gwet 2008). With one answer only,
+    AC1 is the share of agreement.
     """
     observed = share[0]
     if isinstance(observed, Unscored):
@@ -139,7 +136,7 @@ def gwet_ac1(clusters: Clusters, share: Interval) -> Interval:
     def beyond(agreement: Score) -> Score:
         return agreement if isinstance(agreement, Unscored) else (agreement - chance) / (1 - chance)
 
-    value, low, high = (beyond(one) for one in share)
+    value, low, high = (beyond(one) for one in share)  # at both ends of pₒ: pₑ hardly moves between them
     return value, low if isinstance(low, Unscored) else max(-1.0, low), high
 
 

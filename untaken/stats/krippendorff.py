@@ -75,8 +75,7 @@ def alpha_interval(clusters: Mapping[str, Sequence[Unit]]) -> tuple[Score, Score
     """95% interval of `nominal_alpha`; the items of a cluster (a task, or a run) are taken together.
 
     Of two answers, with the same number on each item, by `_of_two_answers`. Else by the jackknife over
-    clusters (`untaken.stats.jackknife`); where nothing differs there is no spread to see: there the lower end
-    takes Dₒ at the exact upper end for none of so many clusters.
+    clusters (`untaken.stats.jackknife`).
     """
     groups = [[Counter(unit) for unit in some if len(unit) > 1] for some in clusters.values()]
     groups = [some for some in groups if some]
@@ -92,7 +91,7 @@ def alpha_interval(clusters: Mapping[str, Sequence[Unit]]) -> tuple[Score, Score
     sums = [
         [[_differing(unit), *(float(unit[answer]) for answer in answers)] for unit in some] for some in groups
     ]
-    if alpha == 1.0:
+    if alpha == 1.0:  # no spread to see: the lower end takes Dₒ at the upper end for none of so many
         total = [sum(unit[answer] for some in groups for unit in some) for answer in answers]
         most = 1 - TAIL ** (1 / len(groups))  # Clopper and Pearson's upper end for 0 of n
         return max(-1.0, 1.0 - most * sum(total) / _expected(total)), 1.0

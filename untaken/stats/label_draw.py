@@ -1,8 +1,7 @@
 """Can labelled items be a random draw? A permutation test on what is known of every item (§5).
 
-What a draw keeps is kept: where whole tasks are labelled or not, tasks are swapped; where whole runs are,
-runs; else the labels of runs of about the same size change places between these runs, and inside each run
-between its items. What nobody recorded cannot be seen: labels just where the judge is wrong look random.
+What a draw keeps is kept. What nobody recorded cannot be seen: labels just where the judge is wrong look
+random.
 """
 
 from __future__ import annotations
@@ -155,6 +154,8 @@ class _Shuffled:
 
     @classmethod
     def of(cls, labelled: np.ndarray, run: np.ndarray, task: np.ndarray) -> _Shuffled:
+        # Where whole tasks, or whole runs, are labelled or not, these are swapped. Else labels change places
+        # between runs of about one size, and inside each run between its items.
         for whole, codes in (("task", task), ("run", run)):
             unit = np.unique(codes, return_inverse=True)[1].reshape(-1)
             given, size = np.bincount(unit, labelled), np.bincount(unit)

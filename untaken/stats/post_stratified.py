@@ -4,9 +4,7 @@ Post-stratified: θ = Σ share · p over cells of items with one agent and one v
 rate of labels in a cell. The judge's verdicts say how large each cell is, the labels how right it is there.
 
 The ends are Newcombe's (1998, MOVER): θ ∓ √Σ(share · (p − end))², with Wilson's end of each cell, Student's t
-for few tasks, n divided by the design effect of tasks, and the finite-population factor. A cell without a
-label can have any rate from 0 to 1. So rare errors of a judge that no label has shown yet leave a width,
-and an agent that nobody labelled makes the rate of all uncertain, not wrong.
+for few tasks, n divided by the design effect of tasks, and the finite-population factor.
 
 Labels may be drawn with unequal, known odds: each then weighs 1 / odds (Hájek 1971) inside its cell.
 """
@@ -171,6 +169,8 @@ def _over_cells(
     kish = whole**2 / np.where(n > 0, np.bincount(cell, weights**2), 1.0)
     left = np.where(size > n, 1 - n / size, 0.0) if target == "runs" else np.ones(len(size))
     low, high = _wilson(rate, kish, effect * left, t)
+    # Cells without labels can have any rate: errors of a judge that no label has shown leave a width, and an
+    # agent that nobody labelled makes the rate of all uncertain, not wrong.
     low, high = np.where(n > 0, low, 0.0), np.where(n > 0, high, 1.0)
     share = size / items
     value = float(share @ rate)

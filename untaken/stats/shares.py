@@ -20,10 +20,6 @@ UNSEEN: Final = 0.1
 def share_interval(values: Floats, trials: Floats) -> Floats:
     """(2, rows): interval of each row's mean, as of a rate in its effective number of independent tasks.
 
-    Of single binary trials, one a task, it is the exact one (Clopper and Pearson 1934). Where sub-goals or
-    repeats say more than n trials would, it is the mid-P one for n* > n tasks (Korn and Graubard 1998;
-    Lancaster 1961). Where all tasks have one value, n* = n.
-
     Args:
         values: (rows, n) mean of each task, between 0 and 1.
         trials: (rows,) number of binary trials behind a row: runs, or sub-goals of runs.
@@ -31,10 +27,11 @@ def share_interval(values: Floats, trials: Floats) -> Floats:
     n = values.shape[1]
     means = values.mean(axis=1)
     effective = np.full(len(values), float(n))
-    spread = (np.ptp(values, axis=1) > 1e-12) & (trials > n)
+    spread = (np.ptp(values, axis=1) > 1e-12) & (trials > n)  # else n* = n: no spread says more
     if spread.any():
         effective[spread] = _effective_tasks(values[spread], trials[spread])
-    ends = _clopper_pearson(means * effective, effective)
+    ends = _clopper_pearson(means * effective, effective)  # exact for single binary trials, one a task
+    # Where sub-goals or repeats say more than n trials would: mid-P for n* tasks (Korn and Graubard 1998).
     if (more := effective > n).any():
         ends[:, more] = _mid_p((means * effective)[more], effective[more])
     return ends
@@ -68,7 +65,10 @@ def _effective_tasks(values: Floats, trials: Floats) -> Floats:
 
 
 def _mid_p(successes: Floats, n: Floats) -> Floats:
-    """(2, rows): where half the chance of this number and all that of a more extreme one are 2.5%."""
+    """(2, rows): where half the chance of this number and all that of a more extreme one are 2.5%.
+
+    Lancaster 1961.
+    """
     betainc = scipy.special.betainc
     failures = n - successes
     some, not_all = successes > 1e-9, failures > 1e-9
@@ -88,7 +88,7 @@ def _mid_p(successes: Floats, n: Floats) -> Floats:
 
 
 def _clopper_pearson(successes: Floats, n: Floats) -> Floats:
-    """(2, rows), for any real number of trials n > 0 and of successes."""
+    """(2, rows), for any real number of trials n > 0 and of successes (Clopper and Pearson 1934)."""
     quantile = scipy.special.betaincinv
     failures = n - successes
     some, not_all = successes > 1e-9, failures > 1e-9
@@ -101,10 +101,8 @@ def _clopper_pearson(successes: Floats, n: Floats) -> Floats:
 def guaranteed_interval(values: Floats, *, draws: int = 4_000, seed: int = 0) -> Floats:
     """(2, rows): 95% interval of each row's mean that needs no likeness of the tasks, only their bounds.
 
-    Tasks get random weights (Dirichlet, all one), and so does one task more, the worst there could be: 0 for
-    the lower end, 1 for the upper. The lower end is the 2.5% quantile of the weighted mean (Gaffke 2005); of
-    single trials it is Clopper and Pearson's. It is wide, for an unseen kind of task may be the worst: it
-    serves decisions where a wrong pass is dear.
+    Gaffke 2005; of single trials it is Clopper and Pearson's. It is wide, for an unseen kind of task may be
+    the worst: it serves decisions where a wrong pass is dear.
 
     Args:
         values: (rows, n) mean of each task, between 0 and 1.
@@ -114,10 +112,11 @@ def guaranteed_interval(values: Floats, *, draws: int = 4_000, seed: int = 0) ->
     rng, rows, n = np.random.default_rng(seed), *values.shape
     reached, block = np.empty((2, draws, rows)), max(1, BLOCK // (n + 1))
     for begin in range(0, draws, block):
+        # Random weights (Dirichlet, all one) of the tasks, and of one task more: the worst there could be.
         weights = rng.standard_exponential((min(block, draws - begin), n + 1))
         weights /= weights.sum(axis=1, keepdims=True)
         means = weights[:, :n] @ values.T
-        reached[0, begin : begin + block] = means
+        reached[0, begin : begin + block] = means  # its value is 0 for the lower end, 1 for the upper
         reached[1, begin : begin + block] = means + weights[:, n:]
     low = np.quantile(reached[0], TAIL, axis=0)
     high = np.quantile(reached[1], 1 - TAIL, axis=0)

@@ -30,11 +30,7 @@ class TaskSample:
         """The interval of the mean of values ≥ 0, those not given being 0.
 
         With r = Σx²/Σx the variance of x is μ(r − μ), so mean / r is a rate and has Wilson's interval: for
-        values 0 and 1 it is that interval. Where tasks were repeated, n is divided by the design effect (the
-        variance between tasks over that of independent runs, if larger), and Student's t with one degree of
-        freedom less than there are tasks takes the place of the normal quantile. No correlation inside tasks
-        can make n smaller than their (Kish) number; where no run, or every run, has the value, n is that
-        number.
+        values 0 and 1 it is that interval. Where tasks were repeated, in their effective number of runs.
         """
         total = fsum(values.values())
         if not total:
@@ -55,7 +51,7 @@ class TaskSample:
         tasks = len(self._sizes)
         if not 1 < tasks < self.n:  # nothing repeats, or there is no second task to compare with
             return self.n
-        if variance <= 0:
+        if variance <= 0:  # no run, or every run, has the value: nothing tells how alike runs of a task are
             return self._least
         sums: dict[str, list[float]] = {}
         for run, value in values.items():
@@ -65,6 +61,7 @@ class TaskSample:
         )
         between = (spread + mean * mean * self._squares) * tasks / (tasks - 1) / self.n**2
         effect = max(1.0, between / variance)
+        # Student's t for few tasks, as a smaller n: the interval made of it knows the normal quantile alone.
         return max(self._least, self.n / effect * (Z_95 / student_quantile(tasks - 1)) ** 2)
 
 

@@ -99,12 +99,11 @@ def _interval(once: int, twice: int, occurrences: int, samples: int) -> tuple[Sc
 def _more(once: int, twice: int, samples: int, share: float) -> int | None:
     """Samples until the share is `AIM`: each further one leaves A of it (Chao and Jost 2012).
 
-    A = (m − 1)Q₁ / ((m − 1)Q₁ + 2Q₂). Where no kind was seen twice, one is taken to be: else no number of
-    samples would ever do.
+    A = (m − 1)Q₁ / ((m − 1)Q₁ + 2Q₂).
     """
     if share <= AIM:
         return 0
     if samples < 2:
         return None
-    left = (samples - 1) * once
+    left = (samples - 1) * once  # and one kind at least seen twice: else no number of samples would ever do
     return ceil(log(AIM / share) / log(left / (left + 2 * max(twice, 1))))

@@ -110,11 +110,7 @@ def observe(
 
 
 def collect(runs: Iterable[Run], *, identity: Sequence[str] = ()) -> CollectedObservations:
-    """The observations of many runs in log order, whatever order the runs come in.
-
-    Two different runs with one id cannot be distinguished when a run's own outcome must be left out: the one
-    that finished first counts. The same run given twice counts once.
-    """
+    """The observations of many runs in log order, whatever order the runs come in."""
     candidates: dict[str, list[tuple[Observed, ...]]] = {}
     left: dict[Left, set[tuple[str, str]]] = {}
     runs = list(runs)
@@ -125,6 +121,7 @@ def collect(runs: Iterable[Run], *, identity: Sequence[str] = ()) -> CollectedOb
             left.setdefault(observed, set()).add((run.run_id, run.digest))
         else:
             candidates.setdefault(run.run_id, []).append(observed)
+    # Two runs with one id cannot be told apart when a run's own outcome must be left out: the first counts.
     several = {run_id: set(same) for run_id, same in candidates.items() if len(same) > 1}
     chosen = [
         min(several[run_id], key=_first) if run_id in several else same[0]
@@ -156,13 +153,11 @@ def _first(outcomes: tuple[Observed, ...]) -> tuple[object, ...]:
 
 
 def _in_one_unit(observations: list[Observed]) -> tuple[list[Observed], list[Finding]]:
-    """Leaves out costs that are not in the unit of the earliest priced run.
-
-    The earliest, not the most frequent: which unit counts must not depend on what happened later.
-    """
+    """Leaves out costs that are not in the unit of the earliest priced run."""
     if len({o.cost_unit for o in observations if o.cost is not None}) < 2:
         return observations, []
     priced_runs = [o for o in observations if o.cost is not None]
+    # The earliest, not the most frequent: which unit counts must not depend on what happened later.
     unit = min(priced_runs, key=lambda o: (o.ts, o.key)).cost_unit
     foreign = {o.run_id for o in priced_runs if o.cost_unit != unit}
     kept = [

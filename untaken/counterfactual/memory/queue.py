@@ -79,9 +79,7 @@ def queue_signals(
 ) -> int:
     """Update the queue of a memory file with the signals of evaluations, atomically.
 
-    A signal that is queued already is renewed: later ledgers of earlier runs may change its delta and
-    support. What was applied stays applied, in the memory. The file is kept in order of the keys, so that it
-    has the same bytes whatever the order of the runs.
+    What was applied stays applied, in the memory.
 
     Returns:
         How many are new, or came in a newer form.
@@ -99,8 +97,8 @@ def queue_signals(
         kept = {key: signal for key, signal in queued.items() if signal.run_id not in again}
         for key in coming.keys() & kept.keys():
             same_meaning(kept[key], coming[key], Where(file=path.name))
-        after = kept | coming
-        if after != queued:
+        after = kept | coming  # renewed: later ledgers of earlier runs may change delta and support
+        if after != queued:  # by key: the same bytes whatever the order of the runs
             replace_lines(path, map(signal_line, _in_order(after.values())))
     return sum(queued.get(key) != signal for key, signal in coming.items())
 

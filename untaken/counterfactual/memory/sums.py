@@ -160,12 +160,10 @@ NEVER_VARIED: Final = Unscored("one of the two never varied")
 
 
 def deviation(squares: int, total: int, n: int, runs: float) -> Score:
-    """Standard deviation over `n` outcomes of `runs` effective runs.
-
-    The root is taken in whole numbers, so that no huge figure overflows.
-    """
+    """Standard deviation over `n` outcomes of `runs` effective runs."""
     if n < 2 or runs <= 1:
         return ONE_RUN
+    # The root of whole numbers: as a double, a huge figure squared would overflow.
     root = isqrt((n * squares - total**2) // n**2) / (1 << SCALE_BITS)
     return root * sqrt(runs / (runs - 1))
 

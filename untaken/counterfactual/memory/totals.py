@@ -119,16 +119,13 @@ class Totals:
         return Sums._make(map(sub, self._rows[begin + known], self._rows[begin]))
 
     def figures(self, rows: Moment) -> Figures:
-        """The figures of many places, each at its own moment; n = 0 where nothing was known.
-
-        Equal rows cost nothing: each state of a place is worked out once.
-        """
+        """The figures of many places, each at its own moment; n = 0 where nothing was known."""
         there = rows.place != NOWHERE
         place = np.where(there, rows.place, 0)
         end = np.where(there, np.searchsorted(self._key, place * self._size + rows.cut), 0)
         # An empty log has no place to look at.
         begin = np.where(there, self._begin[place] if self.places else 0, 0)
-        # The end alone tells the state of a place: entries of other places lie elsewhere.
+        # Each state of a place is worked out once. Its end alone tells it: other places lie elsewhere.
         first, back = _distinct(np.where(end > begin, end, 0), self._position.size + 1)
         own, own_begin, own_end = self._own(rows, place, there)
         back[own] = first.size + np.arange(own.size)  # a state of its own for each
@@ -194,10 +191,8 @@ class Totals:
         return Units(*(decimal_unit(column[~np.isnan(column)], self._longest) for column in columns))
 
     def _entries(self, units: Units, most: int) -> SumColumns:
-        """What each entry adds; the m-th outcome of a run and its copies in a place adds 2m − 1 to Σm².
-
-        Made again when it is asked for: millions of whole numbers are too many to keep.
-        """
+        """What each entry adds; the m-th outcome of a run and its copies in a place adds 2m − 1 to Σm²."""
+        # Made again when it is asked for: millions of whole numbers are too many to keep.
         outcome = self._columns.outcome
         priced, timed = (~np.isnan(column) & outcome for column in (self._columns.cost, self._columns.steps))
         x, c, s, weak_x = (

@@ -144,10 +144,7 @@ class PlanEvaluation:
         return {label: sum(each == label for each, _ in seen) for label in ("found", "explains_the_verdict")}
 
     def among(self, digests: Collection[str]) -> PlanEvaluation:
-        """The decisions of some of the runs, and the statements about their tasks.
-
-        Statements, q and the placebo stay those of all runs: a part of the runs is not a test of its own.
-        """
+        """The decisions of some of the runs, and the statements about their tasks."""
         runs = {digest: run for digest, run in self.runs.items() if digest in digests}
         tasks = {run.path.task_id for run in runs.values()}
         domains = {run.path.domain for run in runs.values()}
@@ -156,6 +153,7 @@ class PlanEvaluation:
             for statement in self.statements
             if statement.situation.domain in domains and statement.situation.task_id in ("", *tasks)
         )
+        # q and the placebo stay those of all runs: a part of the runs is not a test of its own.
         return replace(
             self,
             runs=runs,

@@ -156,11 +156,11 @@ def given_runs(
 
 
 def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
-    """A ledger whose recorded heads cannot be read is left out: nothing vouches for it."""
+    """The runs of a ledger, and what was noticed."""
     try:
         with at_hand(place) as file:
             return read_ledger(file, strict=False, name=name_of(place))
-    except UntakenError as error:
+    except UntakenError as error:  # its recorded heads cannot be read: nothing vouches for it
         return [], [_unread(error)]
 
 

@@ -210,7 +210,7 @@ class _Drafting:
         return alternatives(counts, ways, among, theta=limits.theta, min_runs=limits.min_runs)
 
     def relation(self, counts: Precedence, proposed: Sequence[Alternatives]) -> list[Pair]:
-        """What comes before what. Nothing needs an option where it can need the group: the other would do."""
+        """What comes before what."""
         place = {name: n for n, name in enumerate(counts.names)}
         groups = self.groups | {group.sub_goal: list(group.options) for group in proposed}
         ways = before(counts, theta=self.limits.theta, min_runs=self.limits.min_runs)
@@ -220,6 +220,7 @@ class _Drafting:
                 if group in place and option in place:
                     one, other = place[group], place[option]
                     unwanted |= {(one, other), (other, one)}
+                    # Nothing needs an option where it can need the group: the other would do.
                     unwanted |= {(other, n) for n in range(len(place)) if (one, n) in there}
         return [way for way in ways if way not in unwanted]
 

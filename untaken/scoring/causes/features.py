@@ -80,8 +80,9 @@ class RunFeatures:
         }
 
     def before(self, moment: float) -> Seen:
-        """The features and the scopes seen before a moment; of errors, those not recovered by then."""
+        """The features and the scopes seen before a moment."""
         found = {feature for feature, seq in self._seen.items() if seq < moment}
+        # An error that the agent got over before is no cause.
         found |= {one for one, (seq, recovered) in self._errors.items() if seq < moment <= recovered}
         return found, {scope for scope, seq in self._scopes.items() if seq < moment}
 

@@ -55,8 +55,6 @@ class _Order(Struct, frozen=True, kw_only=True):
 def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone, ...]:
     """The required sub-goals that a run did not complete, what failed first at the beginning.
 
-    Where the rule counts what has no evidence as not completed, these are among them: one whose expression
-    reads a field that was never set, if its last call was refused, or if nothing else is left uncompleted.
     First goes by the log (`Undone.place`); where it cannot tell, dependencies come before what needs them,
     then critical sub-goals before others.
     """
@@ -68,6 +66,8 @@ def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone
         return ()
     events = attempts_of(score, graph)
     refused = [node for node in never_set if _refused(run, events.get(node.sub_goal, ()))]
+    # An expression over a field that was never set has no evidence. It failed if its last call was refused,
+    # or if nothing else is left that could have.
     failed += refused or ([] if failed else never_set)
     blocked = {name for node in failed if not node.holds for name in order.needing[node.sub_goal]}
     found = [_placed(node, events, order) for node in failed]

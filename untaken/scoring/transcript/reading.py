@@ -49,9 +49,7 @@ def transcript_of(
     """The run as a conversation, its sub-goals marked where they were attempted and completed.
 
     A result is part of the call that it answers; verdicts, notes and other events about the run are no part
-    of it, but what they say of an event can be given as a mark. A mark on an event that the transcript does
-    not show (a verdict's, say) is shown on the item before it. Of a run whose ledger records nothing that
-    was said or done, the verdicts are shown: they are all that is known.
+    of it, but what they say of an event can be given as a mark.
 
     Args:
         run: the run.
@@ -92,6 +90,7 @@ class _Reader:
             for event in run.events
             if type(event) in _READ and (type(event) is not ev.Observation or event.seq in lone)
         ]
+        # Where nothing that was said or done is recorded, verdicts are all that is known.
         if all(isinstance(event, ev.RunStarted | ev.RunFinished) for event in shown):
             shown = [event for event in run.events if type(event) in {*_READ, ev.Verdict}]
         self.seqs = array("q", [event.seq for event in shown])
@@ -113,7 +112,7 @@ class _Reader:
         """The item that a mark on an event belongs to."""
         last = bisect_right(self._answers, seq) - 1
         at = self._calls[last] if last >= 0 and self._answers[last] == seq else seq
-        before = bisect_right(self.seqs, at)
+        before = bisect_right(self.seqs, at)  # of an event that is not shown: the item before it
         return self.seqs[max(0, before - 1)] if self.seqs else 0
 
     def holds(self, place: int) -> bool:
