@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import tracemalloc
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from untaken.ledger import (
     unread_runs,
     verify_ledger,
 )
+from untaken.ledger.reader import read_runs_as
 from untaken.ledger.source import Front
 
 GARBAGE = b'{"nobody": "knows"'
@@ -271,6 +273,25 @@ def test_a_selection_after_the_end_is_no_decision_point() -> None:
     (read,) = read_ledger(run.ledger(), heads=heads_of(run))
     assert read.integrity.verdict == "INTACT"
     assert [selection.seq for selection in read.selections] == [1, 2]
+
+
+def test_memory_stays_flat_over_many_contiguous_runs(tmp_path: Path) -> None:
+    text = "x" * 2000
+
+    def peak(count: int) -> int:
+        path = tmp_path / f"{count}.jsonl"
+        with path.open("wb") as file:
+            for n in range(count):
+                file.write(a_run(f"r{n}").say(text).say(text).say(text).finish().ledger())
+        tracemalloc.start()
+        found = read_runs_as(path, lambda some: [run.run_id for run, _ in some], at_once=8)
+        high = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert found is not None
+        assert len(found[0]) == count
+        return high
+
+    assert peak(399) < peak(40) + 500_000
 
 
 def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
