@@ -33,7 +33,7 @@ from components.shared import starting
 from components.shared.navigation import FIRST, PAGES
 from components.shared.spooling import SpooledUploads
 from components.shared.start_page import start_page
-from untaken.cli.app import TEMPORARY
+from untaken.app_folder import TEMPORARY
 from untaken.workspace.scratch_folder import ScratchFolder
 
 SECONDS_TO_END: Final = 4.0

@@ -44,7 +44,7 @@ from untaken.figures import (
     state_causality_figure,
     win_figure,
 )
-from untaken.simulator.ablation import remarks
+from untaken.simulator.ablation_runs import remarks
 from untaken.simulator.players import policy_named
 from untaken.simulator.record import read_planning
 from untaken.simulator.scm import planning_model

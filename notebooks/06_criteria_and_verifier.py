@@ -44,12 +44,12 @@ from untaken.figures import (
     criteria_means,
     original_vs_disturbed,
 )
+from untaken.judging import criteria_editing as editing
 from untaken.judging.criteria import (
     Criterion,
     before_after,
     compare_agents,
     consolidate,
-    editing,
     ledger_criteria,
     outcome_means,
     quantify_disturbed,

@@ -6,8 +6,7 @@ import streamlit as st
 
 from components.compare import choice, view
 from components.shared import cards, listed_runs, listeners, options, state, tables
-from untaken.analysis.comparing import AlignedRow, SideBySide
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import AlignedRow, Corpus, SideBySide
 from untaken.views import divergences_table, matrix_table, outcome_splits_table
 
 SIGNED = st.column_config.NumberColumn(format="%+.2f")

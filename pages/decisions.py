@@ -6,8 +6,7 @@ import streamlit as st
 
 from components.decisions import histories, plan_statements, to_change
 from components.shared import cards, state
-from untaken.views import choice_review
-from untaken.views.choices_reviewed import decision_kinds
+from untaken.views import choice_review, decision_kinds
 
 LAST = "decisions_last_view"
 """The view that somebody who comes back from a run sees again."""

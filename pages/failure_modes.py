@@ -7,7 +7,7 @@ import streamlit as st
 from components.failure_modes import causes, guide, issues, reading, taxonomy_editor
 from components.failure_modes import view as failure_modes_view
 from components.shared import cards, listed_runs, state
-from untaken.analysis.fix_first import triage
+from untaken.analysis import triage
 
 VIEWS = {
     "modes": "Modes",

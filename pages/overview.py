@@ -9,13 +9,9 @@ from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import fix_first, three_numbers
 from components.shared import cards, first_steps, sharing, starting, state, tables, text, usage_table
-from untaken.analysis.corpus import corpus_doubts
-from untaken.analysis.fix_first import triage
-from untaken.analysis.ranking import HEADLINE
+from untaken.analysis import HEADLINE, corpus_doubts, triage
 from untaken.numbers import counted
-from untaken.views import review_order
-from untaken.views.first_page import first_numbers, ranking_remarks, ranks_alone, read_next
-from untaken.views.usage import corpus_usage
+from untaken.views import corpus_usage, first_numbers, ranking_remarks, ranks_alone, read_next, review_order
 
 seen = state.derived(first_numbers)  # kept with the workspace: the first numbers need no run to be read
 cards.headline(

@@ -8,7 +8,7 @@ from components.shared import cards, state, text
 from components.what_if_not import choice, planned, view
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.simulator.record import RecordIndex
+from untaken.simulator import RecordIndex
 
 
 def main() -> None:

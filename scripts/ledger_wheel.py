@@ -16,7 +16,7 @@ from pathlib import Path
 from untaken import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-BESIDE = ("caching", "errors", "extras", "garbage", "limits", "working")
+BESIDE = ("caching", "errors", "extras", "garbage", "lazy_imports", "limits", "working")
 """Modules of the engine that the ledger imports."""
 NAMES = re.compile(rf"\buntaken\.(?:ledger\b|(?={'|'.join(BESIDE)}))|\bfrom untaken (?=import limits\b)")
 PROJECT = f"""\

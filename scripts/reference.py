@@ -106,12 +106,11 @@ def tables_page() -> str:
 
 
 def views_tables() -> dict[str, tuple[str, Columns[Any]]]:
-    """Each table of `untaken.views`: what a row is, and its columns, which its docstring names."""
+    """Each documented table of `untaken.views`: what a row is, and its columns, which its docstring names."""
     found = {}
     for name, table in inspect.getmembers(views, inspect.isfunction):
-        if table.__annotations__.get("return") == "pd.DataFrame":
-            [(words, columns)] = re.findall(r"(.*?) ?\(columns: `([A-Z_]+)`", table.__doc__ or "")
-            found[name] = (f"{words}.", getattr(inspect.getmodule(table), columns))
+        if said := re.search(r"(.*?) ?\(columns: `([A-Z_]+)`", table.__doc__ or ""):
+            found[name] = (f"{said[1]}.", getattr(inspect.getmodule(table), said[2]))
     return found
 
 

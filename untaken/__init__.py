@@ -14,21 +14,21 @@ from untaken.lazy_imports import imported_on_first_use
 
 if TYPE_CHECKING:
     from untaken.views import run_report
-    from untaken.analysis.corpus import evaluate_corpus
+    from untaken.analysis import evaluate_corpus
     from untaken.counterfactual import evaluate_run
-    from untaken.simulator.state_causality import StateCausality
-    from untaken.simulator.win import what_if_not
-    from untaken.judging.criteria import propose_criteria, quantify, verify_criteria
+    from untaken.simulator import StateCausality
+    from untaken.simulator import what_if_not
+    from untaken.judging import propose_criteria, quantify, verify_criteria
     from untaken.errors import Unscored, UntakenError
-    from untaken.analysis.fix_first import triage
+    from untaken.analysis import triage
     from untaken.traces import convert
-    from untaken.views.html import html_report
+    from untaken.views import html_report
     from untaken.judging import judge_run
     from untaken.ledger import LedgerWriter, read_ledger, verify_ledger
-    from untaken.ledger.context import context_hash
-    from untaken.counterfactual.memory import PolicyMemory
+    from untaken.ledger import context_hash
+    from untaken.counterfactual import PolicyMemory
     from untaken.plans import PlanGraph, load_graph, load_graphs, save_graph
-    from untaken.analysis.ranking import rank_agents
+    from untaken.analysis import rank_agents
     from untaken.workspace import Workspace
     from untaken.scoring import score_run
 

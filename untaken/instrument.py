@@ -22,8 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from untaken.errors import UntakenError
-from untaken.ledger import disk, heads_path
-from untaken.ledger.span_files import SpanFileExporter
+from untaken.ledger import SpanFileExporter, disk, heads_path
 from untaken.traces import convert
 
 _LOG: Final = logging.getLogger("untaken.instrument")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pkgutil import get_data
-from typing import Any
+from typing import Any, Final
+
+_FROM: Final = re.compile(r"^    from (\S+) import (?:\(([^)]*)\)|(.+))", re.MULTILINE)
 
 
 def imported_on_first_use(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -14,7 +14,7 @@ from untaken.errors import UntakenError
 from untaken.numbers import counted
 from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
 from untaken.traces import ImportedGraphs, graphs_in
-from untaken.views.annotating import most_used_graph
+from untaken.views import most_used_graph
 
 FILES: dict[GraphFormat, tuple[str, str]] = {
     "yaml": ("YAML", ".plan.yaml"),

@@ -15,25 +15,30 @@ from components.annotate import first_graph, session
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
-from untaken.analysis.previewing import runs_of
+from untaken.analysis import runs_of
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans import GraphSet, PlanGraph, diff_graphs, discovery, escape_glob, graph_digest
-from untaken.plans.discovery import (
+from untaken.plans import (
     MIN_RUNS,
     MIN_SHARE,
     MIN_SUCCESSES,
     THETA,
+    GraphSet,
+    PlanGraph,
     ProposedGraph,
     SharedCall,
     Source,
     TaskFamily,
+    changing_tools,
+    diff_graphs,
+    discovery,
+    escape_glob,
+    graph_digest,
     task_families,
     teaches,
     unusable,
 )
-from untaken.plans.editing import changing_tools
 from untaken.views import support_table
 
 SOURCES: dict[Source, str] = {

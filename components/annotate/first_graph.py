@@ -10,12 +10,11 @@ import streamlit as st
 
 from components.shared import state
 from components.shared.panels import panel
-from untaken.analysis.corpus import runs_without_graph
+from untaken.analysis import runs_without_graph
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans import PlanGraph, SubGoal, escape_glob
-from untaken.plans.discovery import teaches
-from untaken.views.first_page import without_graph
+from untaken.plans import PlanGraph, SubGoal, escape_glob, teaches
+from untaken.views import without_graph
 
 ASKED: Final = "first_graph_asked"
 ID_CHARS: Final = 80

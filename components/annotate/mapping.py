@@ -9,11 +9,19 @@ import streamlit as st
 from components.annotate import session
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.previewing import runs_of, with_graph
+from untaken.analysis import Corpus, runs_of, with_graph
 from untaken.numbers import counted
-from untaken.plans import PlanGraph, Rule, graph_digest
-from untaken.plans.editing import MappingSummary, Set, Unmapped, made_rule, sub_goal_of, unmapped
+from untaken.plans import (
+    MappingSummary,
+    PlanGraph,
+    Rule,
+    Set,
+    Unmapped,
+    graph_digest,
+    made_rule,
+    sub_goal_of,
+    unmapped,
+)
 from untaken.views import contested_table, rule_words, rules_table, unmapped_table
 
 OFFERED: Final = 12

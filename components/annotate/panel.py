@@ -14,24 +14,28 @@ from components.annotate import refusals, session, tools
 from components.annotate.popover import close, popover
 from components.shared import cards, panels, state, text
 from untaken import limits
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.previewing import runs_of, with_graph
+from untaken.analysis import Corpus, runs_of, with_graph
 from untaken.numbers import counted
-from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, graph_digest
-from untaken.plans.editing import (
+from untaken.plans import (
     Add,
     CallMatches,
+    Check,
     Delete,
     Edit,
+    Field,
+    PlanGraph,
     Rename,
+    Rule,
     Set,
+    SubGoal,
+    ToolCallSpec,
+    graph_digest,
     matched_calls,
     read_call,
     read_value,
     value_json,
 )
-from untaken.plans.editing.edits import Field
-from untaken.views.statuses import STAR
+from untaken.views import STAR
 
 KINDS: Final = {
     "none": "none: a verdict decides it",

@@ -10,12 +10,11 @@ from components import figures
 from components.annotate import graph_doubts
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus, corpus_doubts
-from untaken.analysis.previewing import AgentEffect, Preview, preview
+from untaken.analysis import AgentEffect, Corpus, Preview, corpus_doubts, preview
 from untaken.errors import number
 from untaken.numbers import counted, percent
 from untaken.plans import PlanGraph, graph_digest
-from untaken.scoring.run_score import AgentScore, MissingRule
+from untaken.scoring import AgentScore, MissingRule
 from untaken.views import changes_table, effects_table
 
 WHOLE: Final = "annotate_whole"

@@ -12,8 +12,7 @@ from components.annotate import session
 from components.shared import text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
-from untaken.plans import PlanGraph
-from untaken.plans.editing import Edit
+from untaken.plans import Edit, PlanGraph
 
 WAITING: Final = "annotate_typed"
 

@@ -18,12 +18,9 @@ from components.shared import roles, state
 from components.shared.panels import panel
 from components.shared.reviewer import author
 from untaken.errors import UntakenError
-from untaken.plans import PlanGraph, export_graph, parse_graph
-from untaken.plans.editing import Edit, Session
+from untaken.plans import Edit, PlanGraph, Session, export_graph, parse_graph
 from untaken.traces import filled
-from untaken.workspace import Workspace
-from untaken.workspace.drafts import GraphDraft
-from untaken.workspace.versions import GraphVersion, SaveConflict, Saved
+from untaken.workspace import GraphDraft, GraphVersion, SaveConflict, Saved, Workspace
 
 CURRENT: Final = "annotate_desk"
 UNSIGNED: Final = "unsigned:"

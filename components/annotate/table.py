@@ -11,8 +11,7 @@ import streamlit as st
 from components.annotate import session
 from components.shared.panels import panel
 from untaken.errors import UntakenError
-from untaken.plans import PlanGraph
-from untaken.plans.editing import Delete, Rename, SubGoalRow, edits_of_rows, rows_of
+from untaken.plans import Delete, PlanGraph, Rename, SubGoalRow, edits_of_rows, rows_of
 
 SHEET: Final = "annotate_sheet"
 COLUMNS: Final = tuple(field.name for field in fields(SubGoalRow) if field.name != "was")

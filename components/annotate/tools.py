@@ -10,12 +10,8 @@ import streamlit as st
 from components.annotate import session
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.previewing import runs_of, with_graph
-from untaken.plans import PlanGraph, escape_glob
-from untaken.plans.editing import SetGraph, ToolProposal, tool_proposals
-from untaken.plans.editing.edits import GraphField
-from untaken.plans.editing.mutating import Proposed
+from untaken.analysis import Corpus, runs_of, with_graph
+from untaken.plans import GraphField, PlanGraph, Proposed, SetGraph, ToolProposal, escape_glob, tool_proposals
 
 LABELS: Final[dict[GraphField, str]] = {
     "mutates": "Tools that change something",

@@ -16,11 +16,9 @@ from components.shared import drafts, reviewer, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
 from untaken.numbers import counted
-from untaken.plans import GraphDiff, PlanGraph, diff_graphs
-from untaken.plans.editing import MergeConflict, merge
-from untaken.plans.editing.merging import ORDER, WHOLE, Side
+from untaken.plans import ORDER, WHOLE, GraphDiff, MergeConflict, PlanGraph, Side, diff_graphs, merge
 from untaken.views import versions_table
-from untaken.workspace.versions import GraphVersion
+from untaken.workspace import GraphVersion
 
 SIDES: Final[dict[Side, str]] = {"mine": "mine", "theirs": "theirs"}
 SHOWN: Final = 200

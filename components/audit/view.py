@@ -10,11 +10,12 @@ import streamlit as st
 from components.annotate import session
 from components.shared import cards, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.auditing import ALARMS, NodeAudit, PlanAudit
+from untaken.analysis import ALARMS, NodeAudit, PlanAudit
 from untaken.numbers import counted, decimal
-from untaken.plans.editing import Edit, apply
+from untaken.plans import Edit, apply
 from untaken.scoring import RunScore
 from untaken.views import (
+    STAR,
     audit_corpus,
     audit_document,
     audit_packet,
@@ -23,7 +24,6 @@ from untaken.views import (
     audited_tasks_table,
     dump,
 )
-from untaken.views.statuses import STAR
 
 ANNOTATE: Final = "pages/annotate.py"
 MOST_CARDS: Final = 12

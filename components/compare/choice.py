@@ -12,8 +12,7 @@ import streamlit as st
 
 from components.shared import cards, listed_runs, state, text
 from components.shared.panels import panel
-from untaken.analysis.comparing import MOST_SHOWN, ComparedRun, SideBySide, TaskRuns, align_runs
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import MOST_SHOWN, ComparedRun, Corpus, SideBySide, TaskRuns, align_runs
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.numbers import counted

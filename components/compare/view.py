@@ -13,12 +13,11 @@ from components.figures.compare import CELLS, MOST_ROWS, PARTS, look_of
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.transcript import view
-from untaken.analysis.comparing import AlignedRow, ComparedRun, Divergence, SideBySide, Step, steps_of
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import AlignedRow, ComparedRun, Corpus, Divergence, SideBySide, Step, steps_of
 from untaken.errors import number
 from untaken.ledger import Run
 from untaken.numbers import counted, p_value
-from untaken.views.statuses import STAR
+from untaken.views import STAR
 
 COLUMNS: Final = 3
 MOST_COLUMNS: Final = 6

@@ -13,17 +13,18 @@ from components.shared import cards, drafts, exports, reviewer, roles, state, ta
 from components.shared.panels import panel
 from components.shared.spooling import opened
 from untaken.errors import Finding, UntakenError
-from untaken.judging.criteria import (
+from untaken.judging import (
+    BY,
+    CRITERIA,
+    REPLIES,
     CriteriaSet,
     Criterion,
     change_criteria,
     criteria_bytes,
-    editing,
     forget_replies,
     take_in_criteria,
 )
-from untaken.judging.criteria.deterministic import BY
-from untaken.judging.criteria.recorded import CRITERIA, REPLIES
+from untaken.judging import criteria_editing as editing
 
 STATUS: Final = {"accepted": "✓ accepted", "proposed": "? proposed", "rejected": "✗ rejected"}
 STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Undo last change"}

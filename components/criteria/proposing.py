@@ -13,19 +13,22 @@ from components import figures
 from components.shared import drafts, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
-from untaken.judging import known_texts_to_judges
-from untaken.judging.asking import ModelAccess, ReplyStore
-from untaken.judging.asking.access import SETTING, Spent
-from untaken.judging.criteria import (
+from untaken.judging import (
+    SETTING,
+    TASK_CHARS,
+    ModelAccess,
     Proposal,
+    ReplyStore,
+    Spent,
     UniqueCount,
     change_criteria,
-    editing,
     example_pair,
     keep_answers,
+    known_texts_to_judges,
+    not_proposed,
     propose,
 )
-from untaken.judging.criteria.critic import TASK_CHARS, not_proposed
+from untaken.judging import criteria_editing as editing
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.views import unique_table

@@ -14,9 +14,10 @@ from components.criteria import editing
 from components.shared import cards, options, state, tables, text
 from components.shared.panels import panel
 from untaken.errors import Unscored, UntakenError, reason
-from untaken.judging import FEWEST_PAIRS, LEAST_KAPPA
-from untaken.judging.criteria import (
+from untaken.judging import (
     ATTACK_WORDS,
+    FEWEST_PAIRS,
+    LEAST_KAPPA,
     CriteriaSet,
     Criterion,
     CriterionCheck,

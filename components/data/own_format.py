@@ -14,10 +14,9 @@ from components.shared.spooling import opened
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.numbers import counted
-from untaken.traces.mapped.checking import MappingCheck, drafted_from, preview_mapping
-from untaken.views.mappings import mapping_tables
-from untaken.workspace import Workspace
-from untaken.workspace.own_mappings import own_mappings, remove_mapping, save_mapping
+from untaken.traces import MappingCheck, drafted_from, preview_mapping
+from untaken.views import mapping_tables
+from untaken.workspace import Workspace, own_mappings, remove_mapping, save_mapping
 
 MOST: Final = limits.MIB
 """Bytes of a sample: it is converted again with each change."""

@@ -33,11 +33,8 @@ from components.shared.panels import panel, show
 from components.shared.spooling import opened, take_refused
 from untaken.errors import Finding, UntakenError
 from untaken.numbers import counted
-from untaken.views.contents import contents
-from untaken.views.uploads import Upload, stopped_uploads, together, uploads, uploads_table
-from untaken.workspace import Workspace
-from untaken.workspace.intake import UploadResult
-from untaken.workspace.intake_process import take_in_apart
+from untaken.views import Upload, contents, stopped_uploads, together, uploads, uploads_table
+from untaken.workspace import UploadResult, Workspace, take_in_apart
 
 if TYPE_CHECKING:
     import pandas as pd

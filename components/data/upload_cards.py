@@ -9,8 +9,7 @@ import streamlit as st
 
 from components.shared import state, tables, text
 from untaken.numbers import counted
-from untaken.views.contents import HeldRun, runs_by_id, runs_in_words
-from untaken.views.uploads import ARCHIVE, Upload, uploads, uploads_table
+from untaken.views import ARCHIVE, HeldRun, Upload, runs_by_id, runs_in_words, uploads, uploads_table
 
 MOST: Final = 20
 """Cards; the table holds all uploads."""

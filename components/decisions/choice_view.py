@@ -11,12 +11,18 @@ import streamlit as st
 
 from components.shared import cards, state, tables, text
 from components.shared.choice_words import SIDES, side_of
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import SkillTakers
-from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
-from untaken.counterfactual.contexts import context_words
-from untaken.counterfactual.memory import Record
-from untaken.counterfactual.words import time_words
+from untaken.analysis import Corpus, SkillTakers
+from untaken.counterfactual import (
+    FROM_ODDS,
+    THRESHOLD,
+    Choice,
+    OffPolicyContrast,
+    Point,
+    Record,
+    context_words,
+    level_words,
+    time_words,
+)
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.numbers import (
@@ -29,8 +35,7 @@ from untaken.numbers import (
     signed,
     significant,
 )
-from untaken.views import ChoiceReview, count_paths, placebo_of
-from untaken.views.choices import choice_odds, corpus_logged
+from untaken.views import ChoiceReview, choice_odds, corpus_logged, count_paths, placebo_of
 
 MOST_LINKS: Final = 5
 

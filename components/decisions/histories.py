@@ -13,11 +13,9 @@ from components.decisions import choice_view
 from components.shared import cards, listeners, options, state, tables, text
 from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
-from untaken.views import ChoiceReview, count_choices
-from untaken.views.choices import table_of_choices
-from untaken.views.choices_reviewed import FEW, by_delta
+from untaken.views import FEW, ChoiceReview, by_delta, count_choices, table_of_choices
 
 FILTERS: Final = {
     "agent": "Agent",

@@ -11,14 +11,11 @@ import streamlit as st
 from components import figures
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import statement_parts
-from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
-from untaken.counterfactual.words import time_words
+from untaken.analysis import Corpus, statement_parts
+from untaken.counterfactual import CalibrationCard, PlanEvaluation, Statement, calibration_card, time_words
 from untaken.errors import Unscored, number
 from untaken.numbers import counted, decimal, interval, percent, signed
-from untaken.views import statements_table
-from untaken.views.plan_words import (
+from untaken.views import (
     LABELS,
     data_needed,
     distinct,
@@ -27,6 +24,7 @@ from untaken.views.plan_words import (
     runs_against,
     situation_words,
     statement_in_units,
+    statements_table,
 )
 
 LINKS: Final = 6

@@ -6,10 +6,9 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.counterfactual.contexts import context_words
+from untaken.counterfactual import context_words
 from untaken.numbers import counted, interval, signed
-from untaken.views.advised import AdvisedChoice, CheaperOption
-from untaken.views.first_page import ShownChoice, choices_to_change
+from untaken.views import AdvisedChoice, CheaperOption, ShownChoice, choices_to_change
 
 
 @panel

@@ -6,11 +6,10 @@ import streamlit as st
 
 from components.shared import cards, packets, state, tables
 from components.shared.panels import panel
-from untaken.analysis.fix_first import Triage
+from untaken.analysis import Triage
 from untaken.numbers import counted
-from untaken.scoring.causes import brief_cause
-from untaken.views import cause_packet, causes_table, review_order
-from untaken.views.first_page import runs_with_unhandled_failures
+from untaken.scoring import brief_cause
+from untaken.views import cause_packet, causes_table, review_order, runs_with_unhandled_failures
 
 SHOWN = ("cause", "sub_goal", "runs", "elsewhere_k", "elsewhere_n", "p")
 

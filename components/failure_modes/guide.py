@@ -9,9 +9,8 @@ import streamlit as st
 from components.failure_modes import view
 from components.shared import first_steps, state
 from components.shared.panels import panel
-from untaken.analysis.failure_modes import kept_taxonomy
-from untaken.analysis.failure_modes.issue_file import kept_issues
-from untaken.views.error_analysis import RoundStep, round_steps
+from untaken.analysis import kept_issues, kept_taxonomy
+from untaken.views import RoundStep, round_steps
 
 PAGE: Final = "pages/failure_modes.py"
 DOES: Final = {

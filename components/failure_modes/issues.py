@@ -12,22 +12,25 @@ import streamlit as st
 from components.review import panel as review_panel
 from components.shared import reviewer, roles, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import kept_taxonomy
-from untaken.analysis.failure_modes.facts import FACTS
-from untaken.analysis.failure_modes.issue_file import (
+from untaken.analysis import (
+    FACTS,
     ISSUES,
+    Corpus,
+    Issue,
+    IssueChange,
     IssueEdit,
+    IssueRule,
+    IssueStatus,
+    TrackedIssue,
     adding,
     change_issues,
     kept_issues,
+    kept_taxonomy,
     setting,
 )
-from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule, IssueStatus
-from untaken.analysis.failure_modes.issues import TrackedIssue
 from untaken.errors import UntakenError
 from untaken.numbers import counted
-from untaken.views.issues import corpus_issues, issue_rates_table, issue_runs_table, issues_table
+from untaken.views import corpus_issues, issue_rates_table, issue_runs_table, issues_table
 
 STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reopened"}
 """A mark for each word, so that colour is never the only sign."""

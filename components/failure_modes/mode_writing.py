@@ -13,7 +13,7 @@ from components.criteria.proposing import REPLIES
 from components.review import undoing, writing
 from components.shared import drafts, roles
 from untaken import limits
-from untaken.analysis.failure_modes import (
+from untaken.analysis import (
     AssignmentStatus,
     Note,
     Place,
@@ -24,14 +24,15 @@ from untaken.analysis.failure_modes import (
     filed_texts,
     find_mode,
     kept_taxonomy,
+    model_suggestions,
     note_draft,
+    one_line,
+    plain_name,
+    suggestion_drafts,
     withdrawal_draft,
 )
-from untaken.analysis.failure_modes.editing import one_line
-from untaken.analysis.failure_modes.files import plain_name
-from untaken.analysis.failure_modes.model_suggesting import model_suggestions, suggestion_drafts
 from untaken.errors import Unscored, UntakenError
-from untaken.judging.asking import ModelAccess, ReplyStore
+from untaken.judging import ModelAccess, ReplyStore
 from untaken.ledger import Draft, Head, Run
 from untaken.workspace import Workspace
 

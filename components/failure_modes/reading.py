@@ -8,10 +8,10 @@ from components import figures
 from components.review import panel as review_panel
 from components.shared import cards, state, tables
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.errors import Unscored
 from untaken.numbers import counted, percent
-from untaken.views.mode_analysis import ModeAnalysis, reading_order_table
+from untaken.views import ModeAnalysis, reading_order_table
 
 MOST: int = 200
 

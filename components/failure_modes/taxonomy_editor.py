@@ -12,7 +12,8 @@ from components.review import writing
 from components.shared import drafts, reviewer, state, tables, text
 from components.shared.panels import panel
 from untaken import limits
-from untaken.analysis.failure_modes import (
+from untaken.analysis import (
+    TITLES,
     FailureMode,
     Taxonomy,
     TaxonomyEdit,
@@ -26,8 +27,7 @@ from untaken.analysis.failure_modes import (
     split_mode,
     taxonomy_yaml,
 )
-from untaken.analysis.failure_modes.presets import TITLES
-from untaken.views.modes import modes_overview
+from untaken.views import modes_overview
 from untaken.workspace import Workspace
 
 CHOSEN: Final = "taxonomy_mode"

@@ -11,13 +11,12 @@ from components.figures.failure_modes import MOST_GROUPS
 from components.review import panel as review_panel
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.failure_modes import kept_taxonomy
-from untaken.analysis.failure_modes.reading import BY, By
+from untaken.analysis import BY, By, kept_taxonomy
 from untaken.numbers import counted
-from untaken.views import dump
-from untaken.views.mode_analysis import (
+from untaken.views import (
     ModeAnalysis,
     analyse_modes,
+    dump,
     mode_contrast_table,
     mode_pivot_table,
     mode_runs_table,

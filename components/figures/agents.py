@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from untaken.analysis.ranking.rank_report import RankReport
-from untaken.analysis.ranking.ranked import RankedAgent, crossing_agents
-from untaken.analysis.ranking.remarks import unrankable
+from untaken.analysis import RankedAgent, RankReport, crossing_agents, unrankable
 from untaken.errors import number
 from untaken.numbers import interval, percent
 

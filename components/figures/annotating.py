@@ -9,14 +9,11 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.analysis.previewing import Preview
+from untaken.analysis import Preview
 from untaken.numbers import counted, interval, percent
-from untaken.plans import SubGoal, edges
-from untaken.plans.discovery import ProposedGraph, Support
+from untaken.plans import ProposedGraph, SubGoal, Support, edges
 from untaken.scoring import Status
-from untaken.views.plan_drawing import Box, wrapped
-from untaken.views.plan_layout import PlanLayout
-from untaken.views.statuses import BORDER, STATUS, StatusLook
+from untaken.views import BORDER, STATUS, Box, PlanLayout, StatusLook, wrapped
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

@@ -7,10 +7,18 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.views import plan_layout
-from untaken.views.plan_drawing import Box
-from untaken.views.plan_layout import Edge, PlanLayout, Point, larger, lay_out
-from untaken.views.statuses import BORDER, CRITICAL_BORDER, StatusLook
+from untaken.views import (
+    BORDER,
+    CRITICAL_BORDER,
+    Box,
+    Edge,
+    PlanLayout,
+    Point,
+    StatusLook,
+    larger,
+    lay_out,
+    plan_layout,
+)
 
 from ..shared import text
 from ..shared.palette import tokens

@@ -10,11 +10,8 @@ from typing import Any, Final
 import networkx as nx
 import plotly.graph_objects as go
 
-from untaken.simulator.scm import StructuralCausalModel
-from untaken.simulator.state_causality import CausalState, EdgeKind
-from untaken.views.plan_drawing import Box, wrapped
-from untaken.views.plan_layout import Edge, PlanLayout, Point, lay_out
-from untaken.views.statuses import INK, STAR, StatusLook, shade
+from untaken.simulator import CausalState, EdgeKind, StructuralCausalModel
+from untaken.views import INK, STAR, Box, Edge, PlanLayout, Point, StatusLook, lay_out, shade, wrapped
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

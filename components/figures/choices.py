@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from untaken.counterfactual import THRESHOLD, Choice
-from untaken.counterfactual.contexts import context_words
+from untaken.counterfactual import THRESHOLD, Choice, context_words
 from untaken.errors import number
 from untaken.numbers import interval, signed
 

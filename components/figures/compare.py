@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.analysis.comparing import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
+from untaken.analysis import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
 from untaken.errors import Unscored
-from untaken.views.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, StatusName
+from untaken.views import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, StatusName
 from untaken.visible import Wrapper
 
 from ..shared import text

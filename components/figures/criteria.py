@@ -13,7 +13,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from untaken.errors import Score, Unscored, number, reason
-from untaken.judging.criteria import (
+from untaken.judging import (
     ATTACK_TITLES,
     AttackTest,
     BeforeAfter,
@@ -22,9 +22,9 @@ from untaken.judging.criteria import (
     PassStep,
     QuantifierRun,
     Verification,
+    outcomes,
     subject_means,
 )
-from untaken.judging.criteria.discrimination import outcomes
 from untaken.numbers import decimal, interval, p_value, percent
 
 from ..shared import text

@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from untaken.counterfactual.levels import level_words
-from untaken.counterfactual.paths import THRESHOLD
-from untaken.counterfactual.run_evaluation import Alternative, Decision, DeltaVerdict, RunEvaluation
+from untaken.counterfactual import THRESHOLD, Alternative, Decision, DeltaVerdict, RunEvaluation, level_words
 from untaken.errors import number
 from untaken.numbers import interval, signed
 

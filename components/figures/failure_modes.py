@@ -7,10 +7,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.analysis.failure_modes.contrast import ModeContrast
-from untaken.analysis.failure_modes.pivot import Pivot, PivotCell
-from untaken.analysis.failure_modes.saturation import Saturation
-from untaken.analysis.failure_modes.trend import ModeTrend
+from untaken.analysis import ModeContrast, ModeTrend, Pivot, PivotCell, Saturation
 from untaken.errors import number
 from untaken.numbers import decimal, interval, percent
 

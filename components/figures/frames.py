@@ -11,11 +11,8 @@ import plotly.graph_objects as go
 
 from untaken.errors import Unscored
 from untaken.numbers import decimal
-from untaken.simulator.crafter.world import VIEW
-from untaken.simulator.record import PlannedStep, PlanningRecord, fields_of
-from untaken.simulator.win import WhatIfNot
-from untaken.simulator.win.win_result import Verdict
-from untaken.views.statuses import STAR
+from untaken.simulator import VIEW, PlannedStep, PlanningRecord, Verdict, WhatIfNot, fields_of
+from untaken.views import STAR
 
 from ..shared import text
 from ..shared.palette import DARK, FONT, Tokens, tokens

@@ -7,8 +7,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from untaken.analysis.ranking.comparisons import PassK, QuadrantPoint
-from untaken.analysis.ranking.ranked import RankedAgent
+from untaken.analysis import PassK, QuadrantPoint, RankedAgent
 from untaken.errors import number
 from untaken.numbers import interval, percent
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.analysis.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
+from untaken.analysis import Comparison, PairedDifference, SubGoalGap
 from untaken.errors import number
 from untaken.numbers import chance, interval, p_value, points
 

@@ -7,12 +7,9 @@ from typing import Any, Final, Literal
 
 import plotly.graph_objects as go
 
-from untaken.plans import GraphDiff, SubGoal, edges
-from untaken.plans.plan_graph import PlanGraph
-from untaken.scoring.run_score import RunScore
-from untaken.views.plan_drawing import Box, Drawing, draw, wrapped
-from untaken.views.plan_layout import larger
-from untaken.views.statuses import STAR, STATUS, StatusLook
+from untaken.plans import GraphDiff, PlanGraph, SubGoal, edges
+from untaken.scoring import RunScore
+from untaken.views import STAR, STATUS, Box, Drawing, StatusLook, draw, larger, wrapped
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

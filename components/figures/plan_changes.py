@@ -7,8 +7,13 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from untaken.counterfactual.plan import CalibrationCard, EvaluatedDecision, EvaluatedPath, ReliabilityBin
-from untaken.counterfactual.plan.changes import OptionKind
+from untaken.counterfactual import (
+    CalibrationCard,
+    EvaluatedDecision,
+    EvaluatedPath,
+    OptionKind,
+    ReliabilityBin,
+)
 from untaken.errors import Unscored, number
 from untaken.numbers import interval, percent, signed
 

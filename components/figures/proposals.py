@@ -8,7 +8,7 @@ from typing import Final
 import plotly.graph_objects as go
 
 from untaken.errors import Unscored
-from untaken.judging.criteria import CriterionDifference, UniqueCount
+from untaken.judging import CriterionDifference, UniqueCount
 from untaken.numbers import decimal, interval, percent
 
 from ..shared import text

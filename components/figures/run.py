@@ -8,9 +8,8 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from untaken.ledger.events import event_type
-from untaken.ledger.run import Run
-from untaken.scoring.run_score import NodeScore, RunScore
+from untaken.ledger import Run, event_type
+from untaken.scoring import NodeScore, RunScore
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

@@ -8,11 +8,10 @@ from typing import Final, NamedTuple
 
 import plotly.graph_objects as go
 
-from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem
-from untaken.analysis.fix_first.findings import Order
+from untaken.analysis import ITEMS_SHOWN, FixItem, Order
 from untaken.errors import Score, number
 from untaken.numbers import counted, percent, points
-from untaken.views.statuses import STAR
+from untaken.views import STAR
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

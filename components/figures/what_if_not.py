@@ -9,9 +9,7 @@ import plotly.graph_objects as go
 
 from untaken.errors import Score, Unscored
 from untaken.numbers import decimal, interval
-from untaken.simulator.ablation import FULL, PUBLISHED, Ablation
-from untaken.simulator.record import PlannedStep, PlanningRecord
-from untaken.simulator.win.win_result import EVEN, Verdict
+from untaken.simulator import EVEN, FULL, PUBLISHED, Ablation, PlannedStep, PlanningRecord, Verdict
 
 from ..shared.palette import Tokens, tokens
 from .frames import AGAIN, VERDICTS, step_words

@@ -15,8 +15,7 @@ import streamlit as st
 from components import figures
 from components.shared import evaluating, roles, state, tables, text
 from components.shared.panels import panel
-from untaken.counterfactual.contexts import context_words
-from untaken.counterfactual.memory import Flag, PolicyMemory, Signal, Snapshot, fold_in
+from untaken.counterfactual import Flag, PolicyMemory, Signal, Snapshot, context_words, fold_in
 from untaken.errors import UntakenError
 from untaken.numbers import counted
 from untaken.views import SignalReview, contexts_by_evidence, estimates_table

@@ -10,13 +10,10 @@ import streamlit as st
 from components import figures
 from components.shared import options, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage, triage
-from untaken.analysis.fix_first.findings import ORDERS, Order
+from untaken.analysis import ITEMS_SHOWN, ORDERS, FixItem, Order, Triage, triage
 from untaken.errors import Unscored, number
 from untaken.numbers import counted, interval, percent, points
-from untaken.views import fix_packet, triage_table
-from untaken.views.first_page import RunBehind, runs_behind, runs_behind_items
-from untaken.views.statuses import STAR
+from untaken.views import STAR, RunBehind, fix_packet, runs_behind, runs_behind_items, triage_table
 
 RUNS_SHOWN: Final = 3
 ITEM: Final = "fix_first_item"

@@ -20,10 +20,8 @@ from components.plan.view import drawer, load_vis
 from components.shared import text
 from untaken.errors import UntakenError
 from untaken.numbers import counted
-from untaken.plans.editing import Edit, read_edit
-from untaken.plans.plan_graph import PlanGraph, SubGoal
-from untaken.views.plan_drawing import Drawing, draw
-from untaken.views.statuses import BORDER, CRITICAL_BORDER, INK
+from untaken.plans import Edit, PlanGraph, SubGoal, read_edit
+from untaken.views import BORDER, CRITICAL_BORDER, INK, Drawing, draw
 
 StepBack = Literal["undo", "redo"]
 Command = Edit | StepBack

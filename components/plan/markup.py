@@ -12,9 +12,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from untaken.plans.plan_graph import PlanGraph
-from untaken.scoring.run_score import RunScore
-from untaken.views.plan_drawing import draw
+from untaken.plans import PlanGraph
+from untaken.scoring import RunScore
+from untaken.views import draw
 
 from ..shared import text
 from .bundle import vis_source

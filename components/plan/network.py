@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from pyvis.network import Network
 
-from untaken.views.plan_drawing import LINE_HEIGHT, Drawing
-from untaken.views.statuses import BORDER, CRITICAL_BORDER, NIGHT, STAR, STATUS
+from untaken.views import BORDER, CRITICAL_BORDER, LINE_HEIGHT, NIGHT, STAR, STATUS, Drawing
 
 from ..shared.palette import DARK, FONT, LIGHT, Tokens
 

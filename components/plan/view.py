@@ -13,9 +13,9 @@ import streamlit as st
 from components.plan.bundle import SERVED, address, bundle
 from components.plan.markup import markup, plan_html
 from components.plan.network import canvas_source, canvas_style, payload
-from untaken.plans.plan_graph import PlanGraph
-from untaken.scoring.run_score import RunScore
-from untaken.views.plan_drawing import Drawing, draw
+from untaken.plans import PlanGraph
+from untaken.scoring import RunScore
+from untaken.views import Drawing, draw
 
 __all__ = ["plan_html", "plan_view"]
 

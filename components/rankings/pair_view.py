@@ -13,7 +13,7 @@ from components.rankings import words as ranking_words
 from components.rankings.words import metric_words
 from components.shared import cards, listeners, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.ranking import (
+from untaken.analysis import (
     Comparison,
     PairedDifference,
     RankReport,

@@ -14,27 +14,26 @@ from components.rankings import missed_sub_goals, pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, options, state, tables, text, usage_table
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.ranking import OUTCOME, RankReport
+from untaken.analysis import OUTCOME, Corpus, RankReport
 from untaken.errors import Unscored
 from untaken.numbers import counted, decimal
 from untaken.views import (
     agents_table,
     agreement_table,
     contradictory,
+    corpus_usage,
     discordant_table,
+    graphs_by_misses,
     labelled_rates_table,
     missing_rule,
     pass_k_table,
+    ranking_remarks,
     rankings_table,
     rates_with_labels,
     review_items,
     review_order,
     sub_goal_failures,
 )
-from untaken.views.first_page import ranking_remarks
-from untaken.views.overview import graphs_by_misses
-from untaken.views.usage import corpus_usage
 
 TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
 SHARES: Final = ("value", "low", "high")

@@ -12,7 +12,7 @@ from components.rankings import pair_view
 from components.rankings.words import contribution_words, metric_words, turn_words
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.ranking import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
+from untaken.analysis import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
 from untaken.ledger import Run
 from untaken.numbers import counted, decimal, interval, percent, points
 from untaken.views import rule_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from untaken.analysis.ranking import METRICS, PairedDifference, RunContribution
+from untaken.analysis import METRICS, PairedDifference, RunContribution
 from untaken.errors import number
 from untaken.numbers import counted, decimal, interval, p_value, percent, points
 

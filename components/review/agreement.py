@@ -10,26 +10,24 @@ import streamlit as st
 from components import figures
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.failure_modes import kept_taxonomy, mode_agreement
-from untaken.analysis.failure_modes.root_causes import DECISIVE_RECORD, RootCauseAgreement, ceiling_words
+from untaken.analysis import DECISIVE_RECORD, RootCauseAgreement, ceiling_words, kept_taxonomy, mode_agreement
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers
 from untaken.numbers import counted, decimal, interval
-from untaken.views import dump, imported_in_words
-from untaken.views.mode_agreement import (
-    corpus_root_causes,
-    mode_agreement_table,
-    modes_agree_document,
-    root_cause_table,
-)
-from untaken.views.reviewing import (
+from untaken.views import (
     ReviewerDisagreement,
     corpus_reviewer_pairs,
     corpus_reviewers,
+    corpus_root_causes,
     disagreement_queue,
+    dump,
+    imported_in_words,
+    mode_agreement_table,
+    modes_agree_document,
     reliability_table,
     reviewer_disagreements_table,
     reviewer_pairs_table,
+    root_cause_table,
 )
 
 SEEN: Final = "disagreement_row_seen"

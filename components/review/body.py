@@ -8,7 +8,7 @@ from components.review import order, panel, queue, queue_filters, second_reading
 from components.run import first_screen
 from components.shared import after_saves, listed_runs, state
 from components.shared.panels import panel as part
-from untaken.views.reviewing import chosen_cases, fields_of, with_reviews
+from untaken.views import chosen_cases, fields_of, with_reviews
 
 
 @after_saves.alone

@@ -10,8 +10,7 @@ import streamlit as st
 from components.failure_modes import view
 from components.review import second_reading
 from components.shared import options, state
-from untaken.views.mode_analysis import most_informative_first
-from untaken.views.reviewing import Case
+from untaken.views import Case, most_informative_first
 
 ORDERS: Final = {"severity": "Most severe first", "teaches": "Most informative first"}
 ADDRESS: Final = "order"

@@ -13,7 +13,7 @@ from components.shared import roles, state, tables, text
 from components.shared.panels import panel
 from untaken import limits
 from untaken.ledger import Run
-from untaken.workspace.reviews import STATUSES, Review, ReviewStatus
+from untaken.workspace import STATUSES, Review, ReviewStatus
 
 MOST_CHANGES: Final = 50
 ICONS: Final[dict[ReviewStatus, str]] = {"new": "○", "in review": "◐", "explained": "●", "fixed": "✔"}

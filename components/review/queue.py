@@ -13,19 +13,20 @@ from components.run import run_list
 from components.shared import cards, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.numbers import counted
-from untaken.views import dump, review_order
-from untaken.views.reviewing import (
+from untaken.views import (
     Case,
     cases_listed,
     cases_table,
     corpus_reviewers,
     disagreement_queue,
+    dump,
     failing_cases,
     fix_first_reasons,
     progress_of,
     review_document,
+    review_order,
 )
-from untaken.workspace.reviews import STATUSES
+from untaken.workspace import STATUSES
 
 MOST_ROWS: Final = 1_000
 ROW_SEEN: Final = "review_row_seen"

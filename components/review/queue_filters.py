@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.views.reviewing import META
+from untaken.views import META
 
 KEPT: Final = "review_filters"
 FIRST: Final = ("status", "assignee", "tag", "agent", "task", "kind")

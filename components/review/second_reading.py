@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.shared import after_saves, reviewer, state, text
 from components.shared.panels import panel
-from untaken.judging.blind_reading import author_of_draft, has_read, next_to_read_again, other_readers
+from untaken.judging import author_of_draft, has_read, next_to_read_again, other_readers
 from untaken.ledger import Draft, Run
 from untaken.views import RunReport
 

@@ -16,9 +16,8 @@ from components.shared import drafts, roles, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Head, Run, Verdict
-from untaken.scoring.verdicts import not_withdrawn
-from untaken.workspace import Workspace
-from untaken.workspace.reviews import Review, ReviewConflict
+from untaken.scoring import not_withdrawn
+from untaken.workspace import Review, ReviewConflict, Workspace
 
 MESSAGES: Final = "review_told"
 MOST_MESSAGES: Final = 3

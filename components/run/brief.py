@@ -11,9 +11,7 @@ from components.shared.panels import panel
 from untaken.errors import Score, Unscored, number
 from untaken.numbers import counted, money, percent
 from untaken.scoring import RunScore
-from untaken.views import RunReport
-from untaken.views.run_brief import run_brief
-from untaken.views.statuses import STAR
+from untaken.views import STAR, RunReport, run_brief
 
 FOLDED_CHARS: Final = 260
 """Longer answers are cut to three lines, with a way to the whole of them."""

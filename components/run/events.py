@@ -13,8 +13,7 @@ from components import figures
 from components.shared import exports, state, tables, text
 from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
-from untaken.counterfactual import THRESHOLD, level_words
-from untaken.counterfactual.contexts import context_words
+from untaken.counterfactual import THRESHOLD, context_words, level_words
 from untaken.errors import number
 from untaken.ledger import as_mapping, readable
 from untaken.scoring import RunScore

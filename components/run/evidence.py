@@ -18,11 +18,8 @@ from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.numbers import counted
 from untaken.plans import SubGoal
-from untaken.scoring import NodeScore, RunScore
-from untaken.scoring.unused_values import in_words
-from untaken.views import RunReport
-from untaken.views.known_values import unlike_successes, values_to_know
-from untaken.views.statuses import STAR, STATUS, shown_status
+from untaken.scoring import NodeScore, RunScore, in_words
+from untaken.views import STAR, STATUS, RunReport, shown_status, unlike_successes, values_to_know
 
 MOST_CHARS: Final = 20_000
 MOST_APART: Final = 6

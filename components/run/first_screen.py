@@ -10,7 +10,7 @@ from components.shared import after_saves
 from components.shared.panels import panel
 from components.transcript.view import transcript
 from untaken.views import RunReport
-from untaken.workspace.reviews import Review
+from untaken.workspace import Review
 
 
 @panel

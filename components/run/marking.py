@@ -11,8 +11,7 @@ from components.review import signing, writing
 from components.run.unsaved import reason_field
 from components.shared import drafts, reviewer, roles, state
 from untaken.ledger import Verdict
-from untaken.scoring import NodeScore
-from untaken.scoring.verdicts import not_withdrawn
+from untaken.scoring import NodeScore, not_withdrawn
 from untaken.views import RunReport, decided_by_check
 
 WORDS: Final[tuple[tuple[str, bool | None, str, str], ...]] = (

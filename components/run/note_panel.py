@@ -17,7 +17,7 @@ from components.shared import drafts, reviewer, roles, state, text
 from components.shared.listeners import focus_keys
 from components.shared.panels import panel
 from untaken import limits
-from untaken.analysis.failure_modes import (
+from untaken.analysis import (
     RUN,
     ModeSuggester,
     Note,
@@ -32,7 +32,7 @@ from untaken.analysis.failure_modes import (
     suggestion_quality,
 )
 from untaken.errors import Unscored
-from untaken.judging.asking.access import SETTING
+from untaken.judging import SETTING
 from untaken.ledger import Run
 from untaken.numbers import counted, decimal, interval, percent
 from untaken.views import RunReport

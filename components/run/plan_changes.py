@@ -10,15 +10,19 @@ from components import figures
 from components.compare import choice
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes.root_causes import blame_words
-from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAlternative
+from untaken.analysis import Corpus, blame_words
+from untaken.counterfactual import EvaluatedDecision, EvaluatedPath, PlanAlternative
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.views.mode_agreement import corpus_root_causes
-from untaken.views.plan_decisions import plan_changes_table
-from untaken.views.plan_words import alternative_words, did_words, doing_words, plan_silence
+from untaken.views import (
+    alternative_words,
+    corpus_root_causes,
+    did_words,
+    doing_words,
+    plan_changes_table,
+    plan_silence,
+)
 
 LINKS: Final = 5
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")

@@ -16,9 +16,7 @@ from components.shared.panels import panel
 from untaken.ledger import Verdict
 from untaken.numbers import counted
 from untaken.scoring import RunScore
-from untaken.views import RunReport
-from untaken.views.plan_drawing import READABLE, draw
-from untaken.views.plan_layout import larger
+from untaken.views import READABLE, RunReport, draw, larger
 
 COLUMN: Final = (400, 520)
 """Room for the graph beside the transcript on a screen 1,440 wide, in pixels."""

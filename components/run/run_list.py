@@ -10,7 +10,7 @@ import streamlit as st
 from components.shared import listed_runs, state, text
 from components.shared.cards import KIND_ICONS
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.numbers import counted
 from untaken.views import OrderedRun, review_order
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.run import events as run_events
 from components.shared import drafts, state, text
-from untaken.analysis.failure_modes import RUN, Place
+from untaken.analysis import RUN, Place
 from untaken.ledger import Run
 
 MOST: Final = 8

@@ -14,9 +14,8 @@ from components.run.view import named
 from components.shared import roles, state, text
 from components.shared.panels import panel
 from untaken.errors import Unscored
-from untaken.views import RunReport
-from untaken.views.choices_reviewed import PLAN, decision_kinds
-from untaken.workspace.reviews import Review
+from untaken.views import PLAN, RunReport, decision_kinds
+from untaken.workspace import Review
 
 DIAGNOSIS_WORDS: Final = {
     "clean": "Nothing went wrong",

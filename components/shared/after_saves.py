@@ -20,12 +20,10 @@ import streamlit as st
 from components.shared import evaluating, state
 from components.shared.evaluating import Whose
 from components.shared.panels import failing_alone
-from untaken.analysis.corpus import Corpus, with_run
-from untaken.judging import known_texts_to_judges
-from untaken.judging.blind_reading import unseen
+from untaken.analysis import Corpus, with_run
+from untaken.judging import known_texts_to_judges, unseen
 from untaken.ledger import Run
-from untaken.views import RunReport, review_order, run_report
-from untaken.views.reviewing import corpus_reviewers, failing_cases
+from untaken.views import RunReport, corpus_reviewers, failing_cases, review_order, run_report
 from untaken.workspace import Workspace
 
 DRAWN: Final = "content_drawn"

@@ -9,9 +9,8 @@ import streamlit as st
 
 from components.shared import first_steps, private_session, scope_controls, state, text
 from components.shared.panels import panel
-from untaken.analysis.failure_modes.root_causes import FIRST_FAILED_RECORD
-from untaken.counterfactual.memory import PolicyMemory
-from untaken.counterfactual.memory.observing import COPIES
+from untaken.analysis import FIRST_FAILED_RECORD
+from untaken.counterfactual import COPIES, PolicyMemory
 from untaken.numbers import percent
 from untaken.views import ReviewItem
 

@@ -6,8 +6,7 @@ import streamlit as st
 
 from components.shared import roles, text
 from components.shared.panels import panel
-from untaken.workspace import Workspace
-from untaken.workspace.confirming import Extension
+from untaken.workspace import Extension, Workspace
 
 
 @panel

@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.analysis.failure_modes.files import FILE as MODES
-from untaken.analysis.failure_modes.issue_file import ISSUES
+from untaken.analysis import FILE as MODES
+from untaken.analysis import ISSUES
 from untaken.ledger import Draft, ModeAssignment, ReviewNote, Verdict
-from untaken.workspace import Workspace
-from untaken.workspace.reviews import Review
+from untaken.workspace import Review, Workspace
 
 SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
 TEAM: Final = SAMPLES / "team"

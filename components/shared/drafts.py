@@ -15,7 +15,7 @@ import streamlit as st
 
 from components.shared import reviewer, state, text
 from untaken.errors import UntakenError
-from untaken.workspace.text_drafts import place_of
+from untaken.workspace import place_of
 
 UNSIGNED: Final = "drafts_unsigned"
 """Texts of somebody who gave no name yet, by `DraftField.about`."""

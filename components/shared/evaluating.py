@@ -20,19 +20,23 @@ import streamlit as st
 
 from components.shared import arriving
 from untaken import views
-from untaken.analysis.corpus import Corpus, part_of
-from untaken.analysis.fix_first import triage
-from untaken.analysis.memories import POLICY
-from untaken.analysis.ranking import Group, comparable_groups
-from untaken.analysis.workspace_corpus import ReadRuns, WorkspaceCorpus
-from untaken.cli.app import TEMPORARY
-from untaken.counterfactual.memory import applied_digest
+from untaken.analysis import (
+    POLICY,
+    Corpus,
+    Group,
+    ReadRuns,
+    WorkspaceCorpus,
+    comparable_groups,
+    part_of,
+    triage,
+)
+from untaken.app_folder import TEMPORARY
+from untaken.counterfactual import applied_digest
 from untaken.errors import Finding, UntakenError
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
-from untaken.scoring.run_score import MissingRule
-from untaken.views.first_page import runs_behind_items
-from untaken.views.stored_answers import (
+from untaken.scoring import MissingRule
+from untaken.views import (
     FIRST_PAGE,
     OF_READINGS,
     WITHOUT_NOTES,
@@ -41,9 +45,9 @@ from untaken.views.stored_answers import (
     is_kept,
     keep_answer,
     load_kept,
+    runs_behind_items,
 )
-from untaken.workspace import Workspace
-from untaken.workspace.settings import settings_digest
+from untaken.workspace import Workspace, settings_digest
 
 LOG: Final = logging.getLogger("untaken.app")
 _AHEAD: Final = ContextVar("ahead", default=False)

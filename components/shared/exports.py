@@ -10,17 +10,17 @@ import streamlit as st
 
 from components.shared import tables
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.errors import Finding
 from untaken.views import (
     EXPORTED,
     csv_text,
     decisions_table,
     dump,
+    entry,
     runs_table,
     sub_goals_table,
 )
-from untaken.views.documents import entry
 
 FINDING_ROW: Final = 72
 """Pixels of a finding in a table: three lines. Streamlit wraps text in rows of more than 64."""

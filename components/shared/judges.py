@@ -8,8 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.shared import cards, state, text
-from untaken.judging import JudgePassport, JudgeStanding, passports_beside, save_passports, uncalibrated
-from untaken.judging.passport_file import FILE
+from untaken.judging import FILE, JudgePassport, JudgeStanding, passports_beside, save_passports, uncalibrated
 from untaken.numbers import counted, decimal, interval, percent
 from untaken.views import judges_worth, measure_corpus
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from untaken.counterfactual.run_evaluation import DeltaVerdict
+    from untaken.counterfactual import DeltaVerdict
 
 FONT: Final = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 """Fonts of figures and plan graphs: the system's, because a saved picture has no others."""

@@ -10,7 +10,7 @@ from components.data.upload import session_uploads
 from components.shared import private_session, roles, state, text
 from components.shared.panels import panel
 from untaken.numbers import counted
-from untaken.workspace.private_area import NOT_SHARED, PrivateArea
+from untaken.workspace import NOT_SHARED, PrivateArea
 
 NOT_AN_OWNER: Final = "Only owners of the shared workspace can add files to it."
 

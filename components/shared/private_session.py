@@ -13,8 +13,7 @@ from typing import Final
 import streamlit as st
 
 from components.shared import reviewer
-from untaken.workspace import Workspace
-from untaken.workspace.private_area import PrivateArea, PrivateAreas
+from untaken.workspace import PrivateArea, PrivateAreas, Workspace
 
 TOKEN: Final = "private_area"  # noqa: S105 (a key of the session)
 OF_A_WORKSPACE: Final = ("selected_", "compare_", "memory_", "rules_", "review_", "annotate_", "group")

@@ -15,7 +15,7 @@ from streamlit.errors import StreamlitAuthError
 
 from components.shared import text
 from components.shared.panels import panel
-from untaken.cli.app import REQUIRED, SIGN_IN
+from untaken.app_folder import REQUIRED, SIGN_IN
 
 NAME: Final = "reviewer_name"
 FIELD: Final = "reviewer_field"

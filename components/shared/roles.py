@@ -7,9 +7,9 @@ from functools import lru_cache
 import streamlit as st
 
 from components.shared import private_session, reviewer, state
-from untaken.cli.app import is_loopback
+from untaken.app_folder import is_loopback
 from untaken.errors import UntakenError
-from untaken.workspace.settings import ROLES, Role, Roles, read_settings, settings_digest
+from untaken.workspace import ROLES, Role, Roles, read_settings, settings_digest
 
 
 def role(*, shared: bool = False) -> Role:

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.shared import state, text
-from untaken.judging.criteria import has_people
+from untaken.judging import has_people
 
 MOST_SETS: Final = 4
 """Other sets of agents that have a button under the heading of a page."""

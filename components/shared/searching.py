@@ -8,10 +8,9 @@ import streamlit as st
 
 from components.run import run_list
 from components.shared import navigation, state, text
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.numbers import counted
-from untaken.views import review_order
-from untaken.views.searching import texts_with
+from untaken.views import review_order, texts_with
 
 MOST: Final = 12
 MOST_TEXTS: Final = 8

@@ -9,9 +9,8 @@ import streamlit as st
 
 from components.shared import state, tables
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy
-from untaken.views.html import html_report
+from untaken.analysis import Corpus, Taxonomy, kept_taxonomy
+from untaken.views import html_report
 
 
 @panel

@@ -151,7 +151,7 @@ def _open_ahead() -> None:
     try:
         _goes_on("Loading the app")
         from components.shared import evaluating, state  # noqa: PLC0415 (loads the engine)
-        from untaken.facts.scaling.distant import AT_HAND  # noqa: PLC0415 (as above)
+        from untaken.facts import AT_HAND  # noqa: PLC0415 (as above)
 
         AT_HAND.allow(HELD_BYTES)
         state.open_ahead(_goes_on)

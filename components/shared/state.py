@@ -21,15 +21,14 @@ import streamlit as st
 from components.shared import evaluating, navigation, private_session, text
 from components.shared.demo import SAMPLES, open_demo
 from components.shared.panels import failing_alone
+from untaken.analysis import Corpus, Group
 from untaken.analysis import corpus as corpora
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.ranking import Group
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.plans import escape_glob
-from untaken.scoring.run_score import MissingRule
+from untaken.scoring import MissingRule
 from untaken.workspace import Workspace
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"

@@ -12,8 +12,7 @@ import streamlit as st
 from components.shared import state, text
 from components.shared.panels import panel
 from components.shared.styles import style
-from untaken.views import csv_text
-from untaken.views.frame import MEANINGS
+from untaken.views import MEANINGS, csv_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.shared import tables
 from components.shared.panels import panel
-from untaken.views.usage import AgentUsage, usage_table
+from untaken.views import AgentUsage, usage_table
 
 MEASURES: Final = ("success", "cost", "tokens", "steps")
 HIDDEN: Final = {f"{name}_reason": None for name in MEASURES}

@@ -11,15 +11,11 @@ import msgspec
 import streamlit as st
 
 from components.shared import state, text
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy
-from untaken.analysis.failure_modes.root_causes import NAMED_BY_PEOPLE
+from untaken.analysis import NAMED_BY_PEOPLE, Corpus, Taxonomy, kept_taxonomy
 from untaken.errors import Unscored
 from untaken.judging import known_texts_to_judges
-from untaken.scoring import NodeResult
-from untaken.scoring.transcript import Transcript, align_transcripts
-from untaken.views import run_transcript
-from untaken.views.statuses import STATUS
+from untaken.scoring import NodeResult, Transcript, align_transcripts
+from untaken.views import STATUS, run_transcript
 
 HERE: Final = Path(__file__).parent
 NO_STEP: Final = ("start", "end", "verdict")

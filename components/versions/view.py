@@ -8,22 +8,23 @@ import streamlit as st
 
 from components.shared import cards, options, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import triage
-from untaken.analysis.versions import FIELDS, Field, VersionComparison, most_paired, versions_of
+from untaken.analysis import FIELDS, Corpus, Field, VersionComparison, most_paired, triage, versions_of
 from untaken.errors import UntakenError
 from untaken.numbers import counted, interval, p_value, points
 from untaken.views import (
+    STAR,
+    cause_of,
+    causes_of_versions,
     discordant_pairs_table,
     dump,
+    suspect_words,
     version_changes,
     version_changes_table,
     version_costs_table,
+    version_headline,
     versions_document,
     versions_packet,
 )
-from untaken.views.statuses import STAR
-from untaken.views.versions import cause_of, causes_of_versions, suspect_words, version_headline
 
 FIELD_WORDS: Final[dict[Field, str]] = {
     "version": "Version",

@@ -11,7 +11,7 @@ from components.compare import choice
 from components.shared import cards, state, text
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.simulator.record import PlannedStep, PlanningRecord, RecordIndex
+from untaken.simulator import PlannedStep, PlanningRecord, RecordIndex
 
 PICKER: Final = "what_if_not_run"
 SLIDER: Final = "what_if_not_step"

@@ -9,11 +9,16 @@ import streamlit as st
 
 from components.shared import state
 from untaken.errors import UntakenError
-from untaken.simulator.ablation import Ablation
-from untaken.simulator.record import PlanningRecord, RecordIndex, index_records, read_planning, records_under
+from untaken.simulator import (
+    Ablation,
+    PlanningRecord,
+    RecordIndex,
+    index_records,
+    read_planning,
+    records_under,
+)
 from untaken.views import PlanningSummary, planning_summary, read_ablation
-from untaken.workspace import Workspace
-from untaken.workspace.intake import PLANNING
+from untaken.workspace import PLANNING, Workspace
 
 ABLATIONS = {
     "Open play": "ablation.json",

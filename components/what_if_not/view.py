@@ -15,11 +15,7 @@ from components.shared.panels import panel
 from components.what_if_not import planned
 from components.what_if_not.choice import choose_step, latest_causes, pick
 from untaken.numbers import counted, decimal, percent, significant
-from untaken.simulator.ablation import remarks
-from untaken.simulator.players import policy_named
-from untaken.simulator.record import PlannedStep, PlanningRecord
-from untaken.simulator.scm import planning_model
-from untaken.simulator.win import WhatIfNot
+from untaken.simulator import PlannedStep, PlanningRecord, WhatIfNot, planning_model, policy_named, remarks
 from untaken.views import PlanningSummary, ablation_table, planned_steps_table, terms_table
 
 FIGURE = st.column_config.NumberColumn(format="%.3f")

@@ -15,7 +15,7 @@ from untaken.errors import Score, Unscored
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
 from untaken.scoring import AgentScore, score_agents, score_run
-from untaken.simulator.ablation import PUBLISHED, Ablation, remarks
+from untaken.simulator.ablation_runs import PUBLISHED, Ablation, remarks
 from untaken.views import read_ablation
 
 ABLATIONS = ("ablation.json", "ablation-collect_iron.json", "ablation-below.json")

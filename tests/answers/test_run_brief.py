@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.views.run_brief import run_brief
+from untaken.views.briefing import run_brief
 
 GRAPH = a_graph(
     {"id": "find", "title": "Find it"},

@@ -12,7 +12,8 @@ from sessions import said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
-from untaken.judging.criteria import editing, kept_criteria, kept_runs, ledger_criteria, propose
+from untaken.judging import criteria_editing as editing
+from untaken.judging.criteria import kept_criteria, kept_runs, ledger_criteria, propose
 
 Patch = pytest.MonkeyPatch
 TABS = "criteria_tabs"

@@ -14,7 +14,7 @@ from streamlit.testing.v1.element_tree import Selectbox
 
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import FixItem, triage
-from untaken.views.advised import advised
+from untaken.views.advising import advised
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch

@@ -15,7 +15,7 @@ import pytest
 from builders import a_run
 from conftest import free_port, settle, wait_until_served
 
-from untaken.cli.app import REQUIRED, SIGN_IN
+from untaken.app_folder import REQUIRED, SIGN_IN
 from untaken.workspace import Workspace
 
 sync_api = pytest.importorskip("playwright.sync_api")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from untaken.app_folder import REQUIRED, SIGN_IN
 from untaken.cli import main
-from untaken.cli.app import HOSTS, REQUIRED, SIGN_IN, _reach, _settings
+from untaken.cli.app import HOSTS, _reach, _settings
 from untaken.cli.console import Console
 
 

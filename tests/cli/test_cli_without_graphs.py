@@ -13,7 +13,7 @@ from builders import a_run
 from untaken.cli import main
 from untaken.errors import Unscored
 from untaken.views.schemas import json_schema
-from untaken.views.usage import AgentUsage, usage
+from untaken.views.spending import AgentUsage, usage
 
 
 def runs() -> list[Any]:

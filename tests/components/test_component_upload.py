@@ -12,7 +12,7 @@ from components.data.upload import show_results
 from untaken.errors import Finding
 from untaken.ledger import Integrity
 from untaken.traces.format_info import FileLoss
-from untaken.views.uploads import stopped_uploads, together, uploads
+from untaken.views.upload_results import stopped_uploads, together, uploads
 from untaken.workspace.intake import UploadResult
 
 FAULT = Finding(

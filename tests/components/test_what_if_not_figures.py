@@ -15,7 +15,7 @@ from components import figures
 from components.figures.frames import _FIELDS, FEW, VERDICTS
 from components.shared.palette import tokens
 from untaken.errors import Unscored
-from untaken.simulator.ablation import PUBLISHED
+from untaken.simulator.ablation_runs import PUBLISHED
 from untaken.simulator.record import PlannedStep, fields_of, read_planning
 from untaken.views import read_ablation
 

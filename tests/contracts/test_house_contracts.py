@@ -161,6 +161,19 @@ def test_the_engine_has_twelve_rooms_on_the_ground_of_statistics() -> None:
     assert len(rooms - {"_app", "stats"}) == 12, sorted(rooms)
 
 
+def test_a_room_is_entered_by_its_door() -> None:
+    """Others import a name from `untaken.<room>`, or the module `untaken.<room>.<module>` as a whole."""
+    past = [
+        f"{path}: {module}"
+        for path in PROGRAMS
+        if path.startswith(("untaken/", "components/", "pages/", "app.py"))
+        for module in imported(ast.Module([*programs.nodes(ROOT / path)], []))
+        if (parts := module.split("."))[0] == "untaken" and len(parts) > 2
+        if path.split("/")[:2] != parts[:2]
+    ]
+    assert past == ["untaken/pytest_plugin.py: untaken.cli.pytest_gate"], past
+
+
 def test_figures_load_without_streamlit() -> None:
     loaded = "sorted({'streamlit'} & set(sys.modules))"
     assert loads_nothing(f"import sys; from untaken.figures import themed; print({loaded})")

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
-from untaken.judging.criteria import CriteriaSet, Criterion, editing, parse_criteria
+from untaken.judging import criteria_editing as editing
+from untaken.judging.criteria import CriteriaSet, Criterion, parse_criteria
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WHO: dict[str, Any] = {"by": "human:ann", "at": AT}

@@ -24,8 +24,8 @@ from scripts.reference import views_tables
 from scripts.verb_options import verbs
 from untaken import facts, limits
 from untaken.analysis.ranking.compared.tables import METRICS
+from untaken.app_folder import SIGN_IN
 from untaken.cli import main, parser
-from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.memory import Flag, Observed, Signal
 from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus, Support
 from untaken.facts import TABLES as FACT_TABLES

@@ -14,7 +14,7 @@ from foreign_files import FILES, put
 
 from untaken.cli import main
 from untaken.ledger import Message, Verdict
-from untaken.views.uploads import Upload, uploads
+from untaken.views.upload_results import Upload, uploads
 from untaken.workspace import Workspace
 from untaken.workspace.intake import take_in
 

@@ -11,7 +11,7 @@ from untaken.ledger import ReviewNote, Verdict
 from untaken.plans import PlanGraph
 from untaken.scoring import RunScore
 from untaken.scoring.seen_texts import SeenTexts
-from untaken.scoring.unused_values import unused_values_of
+from untaken.scoring.unused import unused_values_of
 
 
 def test_runs_successes_and_labels_are_all_there(

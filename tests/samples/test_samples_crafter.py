@@ -18,7 +18,7 @@ from sample_runs.refund_desk.figures import BEGIN, END, ledgers
 from untaken.cli import main
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
-from untaken.simulator.ablation import ARMS
+from untaken.simulator.ablation_runs import ARMS
 from untaken.simulator.crafter import tech_tree
 from untaken.simulator.crafter.contexts import LAYERS
 from untaken.simulator.record import ENDING, planning_bytes, read_planning

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 
 from untaken.errors import Unscored, UntakenError
-from untaken.simulator.ablation import ARMS, FULL, PUBLISHED, Ablation, arms_of, remarks
 from untaken.simulator.ablation_analysis import ablation, summarise
+from untaken.simulator.ablation_runs import ARMS, FULL, PUBLISHED, Ablation, arms_of, remarks
 from untaken.simulator.crafter import ACHIEVEMENTS, crafter_score
 from untaken.simulator.crafter.playing import Setup
 from untaken.simulator.loop import Episode, WinSettings

@@ -9,7 +9,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.scoring import score_run
 from untaken.scoring.seen_texts import SeenTexts
-from untaken.scoring.unused_values import UnusedValue, in_words, unused_values_of
+from untaken.scoring.unused import UnusedValue, in_words, unused_values_of
 
 
 def unused(run: RunBuilder, *others: RunBuilder, **expected: Any) -> tuple[UnusedValue, ...]:

@@ -14,7 +14,7 @@ from trace_records import RECORDS, put_record, written
 from untaken.errors import UntakenError
 from untaken.traces import Intake, convert, importers, sample_of
 from untaken.traces.intake import UNFORESEEN
-from untaken.traces.likeness import likeness
+from untaken.traces.resembling import likeness
 
 MUTATIONS = 10
 """Of each file, in a run of the tests; each place and each value were tried once before."""

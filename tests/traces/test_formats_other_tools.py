@@ -13,8 +13,8 @@ from trace_records import RECORDS, put_record, written
 
 from untaken.errors import UntakenError
 from untaken.traces import convert, recognise, sample_of
-from untaken.traces.likeness import likeness
 from untaken.traces.other_tools import other_tool
+from untaken.traces.resembling import likeness
 
 SPOKEN = {"role": "user", "content": "Go."}
 OTHERS: dict[str, tuple[Any, str, str]] = {

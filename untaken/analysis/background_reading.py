@@ -20,12 +20,9 @@ from typing import Final
 import msgspec
 
 from untaken.errors import UntakenError
-from untaken.judging.prompt_injection import RunSearch
-from untaken.ledger import AnyEvent
-from untaken.ledger.chain import Chain
-from untaken.ledger.events import ABOUT_RUN
-from untaken.workspace import Workspace
-from untaken.workspace.intake_process import end_with_app, environment, output_to_app
+from untaken.judging import RunSearch
+from untaken.ledger import ABOUT_RUN, AnyEvent, Chain
+from untaken.workspace import Workspace, end_with_app, environment, output_to_app
 
 _SENT_EVERY: Final = 1.0
 """Seconds after which what was found by then is sent."""

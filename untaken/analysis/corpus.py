@@ -18,24 +18,24 @@ from untaken.caching import EachOnce, Once
 from untaken.counterfactual import (
     Choice,
     Evaluations,
-    RunEvaluation,
-    Weights,
-    evaluate_runs,
-)
-from untaken.counterfactual.memory import (
     Memories,
     PolicyMemory,
+    RunEvaluation,
+    Weights,
     by_memory,
+    evaluate_runs,
+    plan_evaluation,
+    same_decisions,
 )
-from untaken.counterfactual.plan.scored import plan_evaluation, same_decisions
 from untaken.errors import Finding, Unscored, UntakenError
-from untaken.facts.scaling.opening import ClusterPlace, open_cluster
-from untaken.facts.scaling.reading import (
+from untaken.facts import (
+    ClusterPlace,
     Paths,
     Scoring,
     are_scored_alike,
     given_runs,
     is_known,
+    open_cluster,
     outcome_of,
     score_one,
     scored_by_graph,
@@ -49,12 +49,12 @@ from untaken.scoring import (
     MissingRule,
     RunScore,
     graph_doubts,
+    unmatched_authors,
 )
-from untaken.scoring.verdicts import unmatched_authors
 
 if TYPE_CHECKING:
     from untaken.analysis.ranking import PooledScores
-    from untaken.counterfactual.plan import PlanEvaluation
+    from untaken.counterfactual import PlanEvaluation
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""

@@ -8,10 +8,10 @@ from typing import Final
 
 from untaken.analysis.ranking import comparable_groups
 from untaken.caching import EachOnce, Once
-from untaken.counterfactual.memory import Memories, Observed, PolicyMemory, applied_signals
+from untaken.counterfactual import Memories, Observed, PolicyMemory, applied_signals
 from untaken.errors import Finding
 from untaken.ledger import Run
-from untaken.workspace.settings import read_settings
+from untaken.workspace import read_settings
 
 POLICY: Final = "policy.memory.jsonl"
 """The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""

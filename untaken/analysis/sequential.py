@@ -26,7 +26,7 @@ from untaken.ledger import Run
 from untaken.scoring import RunScore
 
 if TYPE_CHECKING:
-    from untaken.stats.betting import Decided
+    from untaken.stats import Decided
 
 SequentialVerdict = Literal["pass", "fail", "keep_going", "unscored"]
 MARGIN: Final = 0.1

@@ -15,21 +15,16 @@ from typing import Final, NamedTuple
 from untaken.analysis.background_reading import BackgroundReading, Texts
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.memories import POLICY, remembered
-from untaken.counterfactual.evaluate import ABORTED
-from untaken.counterfactual.memory import applied_digest
+from untaken.counterfactual import ABORTED, applied_digest
 from untaken.errors import Finding, UntakenError
-from untaken.facts.scaling.reopening import Lightening, Reopened, keep_contents, keep_table, reopen
+from untaken.facts import Lightening, Reopened, keep_contents, keep_table, reopen
 from untaken.garbage import seldom_collected
 from untaken.judging import findings_of, texts_to_judges
-from untaken.ledger import Run, unread_runs
-from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.ledger import TEXTS_TO_JUDGES, Run, unread_runs
 from untaken.limits import KIB
 from untaken.plans import GraphSet
 from untaken.scoring import MissingRule
-from untaken.workspace import Workspace
-from untaken.workspace.readings import FileReading, joined
-from untaken.workspace.settings import read_settings, settings_digest
-from untaken.workspace.stored_file import StoredFile
+from untaken.workspace import FileReading, StoredFile, Workspace, joined, read_settings, settings_digest
 
 _READ_AHEAD: Final = 50
 """Ledgers that are read before somebody else may read."""

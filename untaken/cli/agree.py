@@ -18,7 +18,9 @@ from untaken.errors import Score, Where
 from untaken.judging import (
     LEAST_KAPPA,
     AgreementEstimate,
+    Figure,
     JudgeDifference,
+    JudgePassport,
     JudgeTrust,
     LabelledRate,
     LabelledRates,
@@ -28,8 +30,7 @@ from untaken.judging import (
     reviewers_agreement,
     verdict_agreement,
 )
-from untaken.judging.passport import Figure, JudgePassport
-from untaken.ledger.source import require_path
+from untaken.ledger import require_path
 from untaken.numbers import counted, interval, p_value
 from untaken.views import AgreeDocument, LabelledRatesEntry, reviewers_entry
 

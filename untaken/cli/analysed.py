@@ -6,16 +6,23 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from untaken.analysis.corpus import Corpus, Graphs, evaluate_corpus, runs_left_out
-from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy, load_taxonomy
+from untaken.analysis import (
+    Corpus,
+    Graphs,
+    Taxonomy,
+    evaluate_corpus,
+    kept_taxonomy,
+    load_taxonomy,
+    runs_left_out,
+)
 from untaken.cli.console import Console
 from untaken.cli.grammar import Parser
 from untaken.cli.inputs import compared_part, open_workspace, paths_of, read_graphs, read_ledgers
 from untaken.cli.score import leave_out_distrusted_of
-from untaken.counterfactual.memory import PolicyMemory
+from untaken.counterfactual import PolicyMemory
 from untaken.errors import Finding
 from untaken.ledger import Run
-from untaken.workspace.review_model import Review
+from untaken.workspace import Review
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

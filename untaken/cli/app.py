@@ -15,21 +15,16 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
-from untaken.app_folder import app_folder
+from untaken.app_folder import REQUIRED, SIGN_IN, TEMPORARY, app_folder, is_loopback
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.extras import HINTS
 
 LOOPBACK: Final = "127.0.0.1"
 HOSTS: Final = "STREAMLIT_SERVER_ALLOWED_HOSTS"
-SIGN_IN: Final = "UNTAKEN_SIGN_IN"
-REQUIRED: Final = "required"
-"""Value of `SIGN_IN` where nothing is shown to those who did not sign in."""
 DEFAULT_PORT: Final = 8501
 PORTS_TRIED: Final = 100
 LAST_PORT: Final = 65_535
-TEMPORARY: Final = "UNTAKEN_TEMPORARY"
-"""Names the folder that the server removes when it ends."""
 NEEDED: Final = ("streamlit", "plotly", "pyvis")
 """What the extra ``app`` installs."""
 
@@ -124,14 +119,6 @@ def _reach(args: argparse.Namespace, console: Console) -> dict[str, str]:
         console.warn(f"{ip} names no host: name those it answers for in {HOSTS}, separated by blanks.")
         return reach
     return reach | {HOSTS: f"localhost {LOOPBACK} {args.address}"}
-
-
-def is_loopback(address: str) -> bool:
-    """Whether only this machine can reach it."""
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
 
 
 def _unspecified(address: str) -> str:

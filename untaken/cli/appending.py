@@ -10,10 +10,8 @@ from typing import Final
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
 from untaken.errors import Finding, Where
-from untaken.facts.scaling.places import Place
-from untaken.facts.scaling.reading import Ledgers
-from untaken.ledger import Draft, LedgerWriter, Run, read_ledger
-from untaken.ledger.lines import is_compressed
+from untaken.facts import Ledgers, Place
+from untaken.ledger import Draft, LedgerWriter, Run, is_compressed, read_ledger
 from untaken.numbers import counted
 
 DraftsOf = Callable[[Run], Sequence[Draft]]

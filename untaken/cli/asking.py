@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Parser, count
 from untaken.errors import UntakenError
-from untaken.judging.asking import ModelAccess, ReplyStore
-from untaken.judging.asking.access import SETTING
+from untaken.judging import SETTING, ModelAccess, ReplyStore
 from untaken.numbers import counted
 
 REPLIES = "untaken-replies"

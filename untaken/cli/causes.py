@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.analysis.fix_first import triage
+from untaken.analysis import triage
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.numbers import counted, p_value
-from untaken.scoring.causes import cause_words
-from untaken.views.causes import causes_document
-from untaken.views.packets import cause_packet, nth
-from untaken.views.statuses import STAR
+from untaken.scoring import cause_words
+from untaken.views import STAR, cause_packet, causes_document, nth
 
 TOP = 20
 

@@ -6,17 +6,17 @@ import argparse
 from collections.abc import Sequence
 from typing import Final
 
-from untaken.analysis.comparing import (
+from untaken.analysis import (
+    FIELDS,
     MOST_SHOWN,
     AlignedRow,
+    CellStatus,
     ComparedRun,
     OutcomeSplit,
     SideBySide,
     align_runs,
     tasks_of,
 )
-from untaken.analysis.comparing.aligned import CellStatus
-from untaken.analysis.versions import FIELDS
 from untaken.cli.compare_versions import run_versions
 from untaken.cli.console import NOTHING, Console, plain, signed
 from untaken.cli.grammar import UsageError, Verbs, verb

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.analysis.corpus import evaluate_corpus
-from untaken.analysis.fix_first import triage
-from untaken.analysis.versions import VersionComparison
+from untaken.analysis import VersionComparison, evaluate_corpus, triage
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed
 from untaken.cli.packet import print_packet
 from untaken.cli.score import print_rules, scored_paths
-from untaken.counterfactual.memory import PolicyMemory
+from untaken.counterfactual import PolicyMemory
 from untaken.numbers import p_value
-from untaken.views.packets import nth, versions_packet
-from untaken.views.statuses import STAR
-from untaken.views.versions import (
+from untaken.views import (
+    STAR,
     causes_of_versions,
+    nth,
     suspect_words,
     version_changes,
     version_headline,
     versions_document,
+    versions_packet,
 )
 
 

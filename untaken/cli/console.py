@@ -13,7 +13,7 @@ from untaken.errors import Finding, Score, Unscored
 from untaken.numbers import Number
 
 if TYPE_CHECKING:
-    from untaken.views.documents import Document, DocumentPart
+    from untaken.views import Document, DocumentPart
 
 CELL_CHARS: Final = 72
 SHOWN_OF_A_KIND: Final = 3
@@ -71,7 +71,7 @@ class Console:
         # In either mode: a person sees what is wrong even if a program reads the document.
         self.findings(getattr(document, "findings", ()))
         if self.json:
-            from untaken.views.documents import dump  # noqa: PLC0415 (slow: most of the engine)
+            from untaken.views import dump  # noqa: PLC0415 (slow: most of the engine)
 
             self.out.write(dump(document))
 

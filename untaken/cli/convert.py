@@ -11,9 +11,8 @@ from untaken.cli import USAGE
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.numbers import counted
-from untaken.traces import Conversion, convert, own_importers
-from untaken.traces.mapped import mapped_importer, read_mapping
-from untaken.views.formats import convert_document
+from untaken.traces import Conversion, convert, mapped_importer, own_importers, read_mapping
+from untaken.views import convert_document
 
 FILES_SHOWN: Final = 20
 

@@ -8,9 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from untaken.analysis.memories import memories_of
-from untaken.analysis.ranking import agents_compared_with
-from untaken.analysis.ranking.groups import left_out
+from untaken.analysis import agents_compared_with, left_out, memories_of
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.grammar import UsageError, Verbs, verb
@@ -24,21 +22,22 @@ from untaken.counterfactual import (
     Influence,
     OffPolicyContrast,
     Placebo,
+    PolicyMemory,
     RunEvaluation,
     abort_unread,
+    by_memory,
     collect_signals,
     diagnose,
     evaluate_runs,
     insight_events,
+    queue_signals,
     summarise,
 )
-from untaken.counterfactual.memory import PolicyMemory, by_memory, queue_signals
 from untaken.errors import Finding
-from untaken.facts.scaling.reading import Ledgers, Scoring
+from untaken.facts import Ledgers, Scoring
 from untaken.numbers import counted, interval
-from untaken.views import counterfactual_document
-from untaken.views.documents import DocumentPart
-from untaken.workspace.settings import settings_of
+from untaken.views import DocumentPart, counterfactual_document
+from untaken.workspace import settings_of
 
 CONTEXT_CHARS: Final = 12
 

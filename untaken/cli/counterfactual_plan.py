@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from untaken.analysis.corpus import score_runs
+from untaken.analysis import score_runs
 from untaken.cli.console import NOTHING, Console, decimal, rate, signed, span
-from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
-from untaken.counterfactual.plan.scored import plan_evaluation
+from untaken.counterfactual import CalibrationCard, PlanEvaluation, calibration_card, plan_evaluation
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
 from untaken.numbers import counted, p_value
 from untaken.plans import GraphSet
-from untaken.views.plan_decisions import PlanDocument, plan_document
-from untaken.views.plan_words import LABELS, distinct, groups_words, option_words, situation_words
+from untaken.views import (
+    LABELS,
+    PlanDocument,
+    distinct,
+    groups_words,
+    option_words,
+    plan_document,
+    situation_words,
+)
 
 SHOWN: Final = 12
 """Statements of the table; the JSON document has all of them."""

@@ -8,7 +8,7 @@ from untaken.cli import crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.numbers import counted
-from untaken.simulator.crafter import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
+from untaken.simulator import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
 from untaken.views import CrafterScoreDocument
 
 

@@ -12,10 +12,9 @@ from untaken.cli.asking import model_of
 from untaken.cli.console import Console
 from untaken.cli.grammar import Parser, UsageError
 from untaken.errors import Finding
-from untaken.judging.asking import ModelAccess
+from untaken.judging import ModelAccess
 from untaken.numbers import counted
-from untaken.simulator.crafter import ACHIEVEMENTS
-from untaken.simulator.players import POLICIES
+from untaken.simulator import ACHIEVEMENTS, POLICIES
 
 LANGUAGE: Final = "language"
 ASKING: Final = ("model", "replies", "offline", "budget")

@@ -22,24 +22,30 @@ from untaken.cli.crafter_players import (
     without_effect,
 )
 from untaken.cli.grammar import UsageError, verb
-from untaken.judging.asking import ModelAccess
+from untaken.judging import ModelAccess
 from untaken.numbers import counted, p_value, percent
 from untaken.plans import save_graph
-from untaken.simulator.ablation import (
+from untaken.simulator import (
     FULL,
+    GRAPH_ID,
+    POLICIES,
     PUBLISHED,
+    SHAPED,
+    START,
     Ablation,
+    Episode,
+    EpisodeJob,
+    Setup,
+    WinSettings,
     arms_of,
+    play_all,
+    policy_named,
     remarks,
+    reward_named,
+    succeeded,
+    success_rule,
+    tech_tree,
 )
-from untaken.simulator.crafter import tech_tree
-from untaken.simulator.crafter.playing import START, EpisodeJob, Setup, play_all
-from untaken.simulator.crafter.recording import succeeded, success_rule
-from untaken.simulator.crafter.tech_tree import GRAPH_ID
-from untaken.simulator.loop import Episode, WinSettings
-from untaken.simulator.players import POLICIES, policy_named
-from untaken.simulator.win import reward_named
-from untaken.simulator.win.rewards import SHAPED
 from untaken.views import crafter_ablation_document, crafter_run_document
 
 STEPS = 1_000
@@ -97,7 +103,7 @@ def _play(
         console.progress(len(episodes), len(jobs), "episodes")
     played = {name: episodes[at :: len(arms)] for at, name in enumerate(arms)}
     if args.ablation:
-        from untaken.simulator.ablation_analysis import ablation  # noqa: PLC0415 (slow: imports NumPy)
+        from untaken.simulator import ablation  # noqa: PLC0415 (slow: imports NumPy)
 
         _print_ablation(ablation(arms[FULL], played), console)
     else:
@@ -141,7 +147,7 @@ def _setup(args: argparse.Namespace) -> Setup:
 def _print_run(
     setup: Setup, jobs: Sequence[EpisodeJob], episodes: Sequence[Episode], console: Console
 ) -> None:
-    from untaken.simulator.ablation_analysis import summarise  # noqa: PLC0415 (slow: imports NumPy)
+    from untaken.simulator import summarise  # noqa: PLC0415 (slow: imports NumPy)
 
     arm = summarise(setup.agent, episodes)
     console.columns(

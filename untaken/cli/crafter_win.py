@@ -10,13 +10,22 @@ from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.crafter_players import player, print_unanswered, require_counts, takes_task
 from untaken.cli.grammar import UsageError, verb
-from untaken.judging.asking import ModelAccess
+from untaken.judging import ModelAccess
 from untaken.numbers import counted, percent
-from untaken.simulator.crafter import CrafterWorld
-from untaken.simulator.players import POLICIES, policy_named
-from untaken.simulator.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
-from untaken.simulator.win import summarise_wins as summarise
-from untaken.simulator.win.rewards import SHAPED
+from untaken.simulator import (
+    INTERVENTIONS,
+    POLICIES,
+    SHAPED,
+    CrafterWorld,
+    Noise,
+    Watched,
+    Watching,
+    found_mistakes,
+    policy_named,
+    reward_named,
+    watch,
+)
+from untaken.simulator import summarise_wins as summarise
 from untaken.views import crafter_win_document
 
 STEPS = 100

@@ -15,13 +15,12 @@ from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Parser, UsageError, Verbs, amount, count, group, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.errors import Finding
-from untaken.facts.scaling.reading import Ledgers
-from untaken.judging import trust_of
-from untaken.judging.asking import ModelAccess
-from untaken.judging.asking.access import SETTING
-from untaken.judging.criteria import (
+from untaken.facts import Ledgers
+from untaken.judging import (
     ATTACKS,
+    SETTING,
     CriterionAgreement,
+    ModelAccess,
     QuantifierRun,
     Separation,
     Verification,
@@ -34,6 +33,7 @@ from untaken.judging.criteria import (
     quantify,
     quantify_disturbed,
     read_quantifier_runs,
+    trust_of,
     verify_criteria,
 )
 from untaken.numbers import counted

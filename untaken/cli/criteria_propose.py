@@ -9,12 +9,9 @@ from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import read_ledgers
-from untaken.facts.scaling.reading import Ledgers
-from untaken.judging.criteria import Proposal, example_pair, propose, save_criteria
-from untaken.judging.criteria.critic import TASK_CHARS, not_proposed
-from untaken.judging.criteria.embedding import WORDS_IN
-from untaken.ledger import Run
-from untaken.ledger.source import require_path
+from untaken.facts import Ledgers
+from untaken.judging import TASK_CHARS, WORDS_IN, Proposal, example_pair, not_proposed, propose, save_criteria
+from untaken.ledger import Run, require_path
 from untaken.numbers import counted
 from untaken.views import proposal_document
 

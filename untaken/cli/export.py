@@ -12,27 +12,28 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from untaken import facts
-from untaken.analysis.corpus import evaluate_corpus
+from untaken.analysis import evaluate_corpus
 from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, weights_of
 from untaken.cli.score import leave_out_judges, read_to_score, scored_paths
 from untaken.errors import Finding, Unscored, Where
-from untaken.facts.scaling.places import find_ledgers
-from untaken.facts.scaling.reading import Scoring
-from untaken.ledger import Run
-from untaken.ledger.disk import replace, replacing_path
+from untaken.facts import Scoring, find_ledgers
+from untaken.ledger import Run, replace, replacing_path
 from untaken.numbers import counted
 from untaken.scoring import RunScore
-from untaken.views import ExportDocument, decisions_in_parts
-from untaken.views.exporting import (
+from untaken.views import (
+    KEY,
     LANGFUSE,
+    PATHS,
     PHOENIX,
     EvaluatedRun,
     Evaluation,
+    ExportDocument,
     atif_documents,
     csv_table,
+    decisions_in_parts,
     evaluated_run,
     has_number,
     inspect_lines,
@@ -45,8 +46,7 @@ from untaken.views.exporting import (
     trace_of,
     xes_log,
 )
-from untaken.views.exporting.sending import KEY, PATHS
-from untaken.workspace.settings import settings_of
+from untaken.workspace import settings_of
 
 if TYPE_CHECKING:
     import pandas as pd

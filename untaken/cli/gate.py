@@ -11,30 +11,34 @@ from typing import Final
 
 from msgspec import UNSET
 
-from untaken.analysis.failure_modes import kept_taxonomy
-from untaken.analysis.failure_modes.issue_file import load_issues
-from untaken.analysis.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
-from untaken.analysis.gate import SHOWN, GateCheck, Requirement, check_requirements, parse_requirement
-from untaken.analysis.sequential import (
+from untaken.analysis import (
     MARGIN,
+    SHOWN,
+    GateCheck,
+    Requirement,
     SequentialCheck,
     TimeLimit,
+    TrackedIssue,
+    asks_for_statements,
     check_in_sequence,
+    check_requirements,
     compare_in_sequence,
+    kept_taxonomy,
+    load_issues,
+    parse_requirement,
+    track_issues,
 )
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.issues import print_issues
 from untaken.cli.score import Scored, print_rules, scored_paths, usage_without_graphs
-from untaken.counterfactual.plan.scored import plan_evaluation
+from untaken.counterfactual import plan_evaluation
 from untaken.judging import uncalibrated
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.scoring import DOUBTS, RunScore
-from untaken.scoring.verdicts import ANCHORED_ONLY
-from untaken.views import GateDocument
-from untaken.views.issues import GatedIssue, issue_entry, statements_of
-from untaken.workspace.settings import settings_of
+from untaken.scoring import ANCHORED_ONLY, DOUBTS, RunScore
+from untaken.views import GatedIssue, GateDocument, issue_entry, statements_of
+from untaken.workspace import settings_of
 
 KEEP_GOING: Final = 3
 SECONDS: Final = {"s": 1, "m": 60, "h": 3600}

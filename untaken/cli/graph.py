@@ -13,8 +13,7 @@ from untaken.cli.graph_diff import print_diff
 from untaken.cli.graph_discover import add_discover
 from untaken.cli.inputs import read_ledgers
 from untaken.errors import Finding, UntakenError
-from untaken.ledger import Run, disk
-from untaken.ledger.source import require_path
+from untaken.ledger import Run, disk, require_path
 from untaken.numbers import counted
 from untaken.plans import (
     GRAPH_FORMATS,
@@ -27,8 +26,7 @@ from untaken.plans import (
     inspect_graph,
     load_graph,
 )
-from untaken.views import graph_diff_document
-from untaken.views.plans import CheckedGraph, GraphCheckDocument, GraphDrawDocument
+from untaken.views import CheckedGraph, GraphCheckDocument, GraphDrawDocument, graph_diff_document
 
 
 def add_to(verbs: Verbs) -> None:
@@ -97,7 +95,7 @@ def diff(args: argparse.Namespace, console: Console) -> int:
 def draw(args: argparse.Namespace, console: Console) -> int:
     """Writes the picture."""
     from untaken.scoring import score_run  # noqa: PLC0415 (slow)
-    from untaken.views.html.plan_picture import plan_svg  # noqa: PLC0415 (slow)
+    from untaken.views import plan_svg  # noqa: PLC0415 (slow)
 
     if Path(args.out).suffix.lower() != ".svg":
         raise UsageError(
@@ -171,7 +169,7 @@ def _check(file: Path) -> Checked:
 
 def _against(checked: list[Checked], ledgers: list[str], console: Console) -> list[Checked]:
     """The same, each graph with where the runs speak against it; broken runs say nothing."""
-    from untaken.analysis.corpus import doubts_of, score_runs  # noqa: PLC0415 (slow)
+    from untaken.analysis import doubts_of, score_runs  # noqa: PLC0415 (slow)
 
     runs = read_ledgers(ledgers, console).every_run
     graphs = GraphSet.of(one.graph for one in checked if one.graph is not None)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from untaken.analysis.auditing import ALARMS, EdgeAudit, NodeAudit, PlanAudit, TaskAudit
-from untaken.analysis.corpus import evaluate_corpus
+from untaken.analysis import ALARMS, EdgeAudit, NodeAudit, PlanAudit, TaskAudit, evaluate_corpus
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import read_graphs, read_ledgers
 from untaken.cli.packet import print_packet
-from untaken.counterfactual.memory import PolicyMemory
-from untaken.views.audit import audit_corpus, audit_document, stranger_findings, writes_in_words
-from untaken.views.packets import audit_packet, nth
-from untaken.views.statuses import STAR
+from untaken.counterfactual import PolicyMemory
+from untaken.views import (
+    STAR,
+    audit_corpus,
+    audit_document,
+    audit_packet,
+    nth,
+    stranger_findings,
+    writes_in_words,
+)
 
 TOP: Final = 40
 FIRST: Final = ("doubtful", "blind", "contested", "untested", "sound")

@@ -7,8 +7,7 @@ from typing import Any
 
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.numbers import counted
-from untaken.plans import GraphDiff
-from untaken.plans.yaml_text import flow
+from untaken.plans import GraphDiff, flow
 
 
 def print_diff(found: GraphDiff, console: Console) -> None:

@@ -14,9 +14,18 @@ from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans import PlanGraph, diff_graphs, discovery, matches_glob, save_graph
-from untaken.plans.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
-from untaken.plans.editing import changing_tools
+from untaken.plans import (
+    MIN_RUNS,
+    MIN_SHARE,
+    THETA,
+    PlanGraph,
+    ProposedGraph,
+    changing_tools,
+    diff_graphs,
+    discovery,
+    matches_glob,
+    save_graph,
+)
 from untaken.views import graph_discover_document
 
 

@@ -9,24 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from untaken import workspace as store
-from untaken.analysis.corpus import Corpus, part_of
-from untaken.analysis.ranking import agents_compared_with
+from untaken.analysis import Corpus, agents_compared_with, part_of
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
-from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual import Weights
 from untaken.errors import UntakenError, Where
-from untaken.facts.scaling.places import Place, at_hand, find_ledgers
-from untaken.facts.scaling.pool import Cluster
-from untaken.facts.scaling.reading import Ledgers, Scoring
-from untaken.facts.scaling.reading import read_ledgers as read_places
-from untaken.ledger import Integrity, verify_ledger
-from untaken.ledger.source import require_path
+from untaken.facts import Cluster, Ledgers, Place, Scoring, at_hand, find_ledgers
+from untaken.facts import read_ledgers as read_places
+from untaken.ledger import Integrity, require_path, verify_ledger
 from untaken.plans import GraphSet, load_graphs
-from untaken.workspace.settings import parse_weights, settings_of
+from untaken.workspace import parse_weights, settings_of
 
 if TYPE_CHECKING:
-    from untaken.workspace import Workspace
-    from untaken.workspace.workspace import Progress
+    from untaken.workspace import Progress, Workspace
 
 
 def paths_of(args: argparse.Namespace, *, hint: str = "") -> list[str]:

@@ -7,15 +7,24 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues, load_issues, setting
-from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule
-from untaken.analysis.failure_modes.issues import TrackedIssue
+from untaken.analysis import (
+    ISSUES,
+    Issue,
+    IssueChange,
+    IssueList,
+    IssueRule,
+    TrackedIssue,
+    adding,
+    change_issues,
+    load_issues,
+    setting,
+)
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import moment, open_workspace
 from untaken.numbers import counted
-from untaken.views.issues import IssuesDocument, corpus_issues, issue_entry
+from untaken.views import IssuesDocument, corpus_issues, issue_entry
 
 
 def add_to(verbs: Verbs) -> None:

@@ -14,20 +14,19 @@ from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.errors import Finding, Unscored
-from untaken.facts.scaling.places import Place
-from untaken.facts.scaling.reading import Ledgers
+from untaken.facts import Ledgers, Place
 from untaken.judging import (
+    UNSCORED_WORDS,
     JudgedMapping,
+    ModelAccess,
     NodeVerdict,
+    Progress,
     findings_of,
     judge_mapping,
     judge_run,
     mapping_events,
     verdict_events,
 )
-from untaken.judging.asking import ModelAccess
-from untaken.judging.asking.access import Progress
-from untaken.judging.node_verdict import UNSCORED_WORDS
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.plans import GraphSet, PlanGraph

@@ -11,9 +11,8 @@ from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, group, verb
 from untaken.ledger import disk
 from untaken.numbers import counted
-from untaken.traces.mapped import mapped_importer, read_mapping
-from untaken.traces.mapped.checking import MappingCheck, check_mapping, drafted_mapping
-from untaken.views.mappings import MappingCheckDocument
+from untaken.traces import MappingCheck, check_mapping, drafted_mapping, mapped_importer, read_mapping
+from untaken.views import MappingCheckDocument
 
 SHOWN: Final = 12
 ROOM: Final = 60

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Final, Literal
 
 from untaken import __version__, cli
-from untaken.analysis.versions.sides import Field
+from untaken.analysis import Field
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import paths_of
 from untaken.errors import UntakenError
 from untaken.extras import load_extra
-from untaken.ledger.source import require_path
+from untaken.ledger import require_path
 
 SERVER: Final = "mcp.server.mcpserver"
 INSTRUCTIONS: Final = (

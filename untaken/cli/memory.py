@@ -9,11 +9,11 @@ from untaken.cli import memory_signals
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, group, verb
 from untaken.cli.inputs import moment, read_ledgers
-from untaken.counterfactual.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
+from untaken.counterfactual import PolicyMemory, Snapshot, ValueRange, rebuild_memory
 from untaken.errors import Score, number
 from untaken.numbers import counted, interval, significant
 from untaken.views import memory_document
-from untaken.workspace.settings import settings_of
+from untaken.workspace import settings_of
 
 
 def add_to(verbs: Verbs) -> None:

@@ -8,18 +8,19 @@ from collections.abc import Sequence
 from untaken.cli.console import Console, rate, signed
 from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import moment, read_ledgers, weights_of
-from untaken.counterfactual import collect_signals, evaluate_runs
-from untaken.counterfactual.memory import (
+from untaken.counterfactual import (
     PolicyMemory,
     Signal,
     apply_signals,
+    collect_signals,
+    evaluate_runs,
     preview,
     queue_signals,
     read_queue,
     verify_memory,
     waiting_signals,
 )
-from untaken.facts.scaling.reading import Ledgers
+from untaken.facts import Ledgers
 from untaken.numbers import counted
 from untaken.views import (
     MemoryPreviewDocument,
@@ -28,7 +29,7 @@ from untaken.views import (
     SignalEffect,
     memory_apply_document,
 )
-from untaken.workspace.settings import settings_of
+from untaken.workspace import settings_of
 
 WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}
 """The symbol and word of each flag."""

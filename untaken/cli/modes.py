@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from untaken.analysis.failure_modes import (
+from untaken.analysis import (
     AssignmentStatus,
     Place,
     Taxonomy,
+    agents_compared_with,
     assignment_draft,
     assignments_of,
     change_taxonomy,
@@ -20,7 +21,6 @@ from untaken.analysis.failure_modes import (
     notes_of,
     withdrawal_draft,
 )
-from untaken.analysis.ranking import agents_compared_with
 from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
@@ -28,7 +28,7 @@ from untaken.cli.inputs import open_workspace
 from untaken.cli.modes_taxonomy import print_modes, takes_workspace
 from untaken.ledger import Draft, Run
 from untaken.numbers import counted
-from untaken.views.modes import (
+from untaken.views import (
     modes_notes_document,
     modes_overview,
 )

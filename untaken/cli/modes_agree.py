@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from untaken.analysis.failure_modes import ModeAgreement, Taxonomy, mode_agreement
-from untaken.analysis.failure_modes.root_causes import RootCauseAgreement, ceiling_words
+from untaken.analysis import ModeAgreement, RootCauseAgreement, Taxonomy, ceiling_words, mode_agreement
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import Console, rate, span
 from untaken.cli.grammar import Verbs, verb
-from untaken.views.mode_agreement import corpus_root_causes, modes_agree_document
+from untaken.views import corpus_root_causes, modes_agree_document
 
 TOP = 20
 

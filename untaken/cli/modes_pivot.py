@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.analysis.failure_modes.reading import BY
+from untaken.analysis import BY
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.numbers import counted, p_value
-from untaken.views.mode_analysis import (
+from untaken.views import (
     ModeAnalysis,
     analyse_modes,
     modes_document,

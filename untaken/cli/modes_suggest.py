@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from untaken.analysis.failure_modes import SuggestionQuality, Taxonomy, filed_texts, kept_taxonomy
-from untaken.analysis.failure_modes.model_suggesting import (
+from untaken.analysis import (
     ModelSuggestion,
+    SuggestionQuality,
+    Taxonomy,
+    filed_texts,
+    kept_taxonomy,
     model_suggestions,
     suggestion_drafts,
 )
@@ -19,10 +22,10 @@ from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import open_workspace
 from untaken.cli.modes_taxonomy import takes_workspace
 from untaken.errors import Unscored, number
-from untaken.judging.asking.access import SETTING
+from untaken.judging import SETTING
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.views.modes import UnfiledNote, modes_suggest_document, unfiled_notes
+from untaken.views import UnfiledNote, modes_suggest_document, unfiled_notes
 
 if TYPE_CHECKING:
     from untaken.workspace import Workspace

@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Callable
 from typing import Final
 
-from untaken.analysis.failure_modes import (
+from untaken.analysis import (
     PRESETS,
+    TITLES,
     Taxonomy,
     change_taxonomy,
     edit_mode,
@@ -18,12 +19,11 @@ from untaken.analysis.failure_modes import (
     retire_mode,
     split_mode,
 )
-from untaken.analysis.failure_modes.presets import TITLES
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import open_workspace
 from untaken.numbers import counted
-from untaken.views.modes import ModesOverview, modes_overview
+from untaken.views import ModesOverview, modes_overview
 
 TOP = 20
 CHANGES: Final[dict[str, Callable[[Taxonomy, argparse.Namespace, str], Taxonomy]]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from untaken.cli.console import Console
-from untaken.views.packets import PacketDocument, packet_markdown
+from untaken.views import PacketDocument, packet_markdown
 
 
 def print_packet(packet: PacketDocument, console: Console) -> int:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from untaken.analysis.gate import GateCheck, check_requirements, parse_requirement
+from untaken.analysis import GateCheck, check_requirements, parse_requirement
 from untaken.cli.console import Console, plain, rate
 from untaken.cli.gate import short_words
 from untaken.cli.score import Scored, scored_paths
 from untaken.errors import UntakenError
 from untaken.numbers import counted, interval
-from untaken.scoring.verdicts import ANCHORED_ONLY
+from untaken.scoring import ANCHORED_ONLY
 
 
 class Gate(pytest.Collector):

@@ -9,9 +9,15 @@ from functools import partial
 from typing import Final
 
 from untaken import judging
-from untaken.analysis import ranking
-from untaken.analysis.corpus import other_rule
-from untaken.analysis.ranking import Comparison, RankedAgent, RankReport, RuleEffect, ties_in_words
+from untaken.analysis import (
+    Comparison,
+    RankedAgent,
+    RankReport,
+    RuleEffect,
+    other_rule,
+    ranking,
+    ties_in_words,
+)
 from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, verb

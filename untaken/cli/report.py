@@ -6,16 +6,13 @@ import argparse
 from hashlib import sha256
 from pathlib import Path
 
-from untaken.analysis.failure_modes import Taxonomy, load_taxonomy
+from untaken.analysis import Taxonomy, load_taxonomy
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import evaluated_paths
-from untaken.ledger.disk import replace
+from untaken.ledger import replace
 from untaken.numbers import counted
-from untaken.views import rates_with_labels
-from untaken.views.html import html_report
-from untaken.views.html.small_print import corpus_digest
-from untaken.views.workspace import ReportDocument
+from untaken.views import ReportDocument, corpus_digest, html_report, rates_with_labels
 
 
 def add_to(verbs: Verbs) -> None:

@@ -7,9 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from untaken.analysis.corpus import Corpus, evaluate_corpus, runs_left_out
-from untaken.analysis.failure_modes import kept_taxonomy
-from untaken.analysis.memories import remembered
+from untaken.analysis import Corpus, evaluate_corpus, kept_taxonomy, remembered, runs_left_out
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
 from untaken.cli.inputs import compared_part, open_workspace
@@ -17,8 +15,7 @@ from untaken.cli.score import leave_out_distrusted_of
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
 from untaken.ledger import Run
-from untaken.views.mode_analysis import most_informative_cases
-from untaken.views.reviewing import (
+from untaken.views import (
     FIELDS,
     META,
     Case,
@@ -28,12 +25,12 @@ from untaken.views.reviewing import (
     disagreement_queue,
     failing_cases,
     fix_first_reasons,
+    most_informative_cases,
     progress_of,
     review_document,
     with_reviews,
 )
-from untaken.workspace.review_model import STATUSES, ReviewConflict
-from untaken.workspace.settings import read_settings
+from untaken.workspace import STATUSES, ReviewConflict, read_settings
 
 if TYPE_CHECKING:
     from untaken.workspace import Workspace

@@ -76,7 +76,7 @@ def _with_workers(args: argparse.Namespace, console: Console) -> int:
     if getattr(args, "cluster", None) is None:
         code: int = args.run(args, console)
         return code
-    from untaken.facts.scaling.opening import open_cluster  # noqa: PLC0415 (only where it is asked for)
+    from untaken.facts import open_cluster  # noqa: PLC0415 (only where it is asked for)
 
     with open_cluster(args.cluster) as args.cluster:
         return int(args.run(args, console))

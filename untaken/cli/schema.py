@@ -6,8 +6,7 @@ import argparse
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
-from untaken.views import SCHEMAS, dump, json_schema
-from untaken.views.schemas import SchemasDocument
+from untaken.views import SCHEMAS, SchemasDocument, dump, json_schema
 
 
 def add_to(verbs: Verbs) -> None:

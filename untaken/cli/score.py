@@ -10,16 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from untaken.analysis import ranking
-from untaken.analysis.corpus import Corpus, countable, evaluate_corpus, score_runs
-from untaken.analysis.ranking import agents_compared_with
-from untaken.analysis.ranking.groups import left_out
+from untaken.analysis import (
+    Corpus,
+    agents_compared_with,
+    countable,
+    evaluate_corpus,
+    left_out,
+    ranking,
+    score_runs,
+)
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, verb
 from untaken.cli.inputs import compared_part, paths_of, read_graphs, read_ledgers, weights_of
-from untaken.counterfactual.memory import PolicyMemory
+from untaken.counterfactual import PolicyMemory
 from untaken.errors import Finding, Unscored
-from untaken.facts.scaling.reading import Ledgers, Scoring
+from untaken.facts import Ledgers, Scoring
 from untaken.judging import (
     distrusted,
     judge_standings,
@@ -32,9 +37,8 @@ from untaken.ledger import Run
 from untaken.numbers import counted, decimal, interval, money, percent
 from untaken.plans import GraphSet
 from untaken.scoring import AgentScore, MissingRule, RunScore
-from untaken.views import score_document
-from untaken.views.usage import AgentUsage, usage
-from untaken.workspace.settings import settings_of
+from untaken.views import AgentUsage, score_document, usage
+from untaken.workspace import settings_of
 
 MOST_TASKS: Final = 40
 """Rows by agent and task that are printed."""

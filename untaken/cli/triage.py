@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import Triage, triage
+from untaken.analysis import Corpus, Triage, triage
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.errors import Unscored
 from untaken.numbers import counted, money, p_value, percent
-from untaken.views import triage_document
-from untaken.views.advised import Advised, CheaperOption, advised
-from untaken.views.packets import fix_packet, nth, run_packet
-from untaken.views.statuses import STAR
+from untaken.views import STAR, Advised, CheaperOption, advised, fix_packet, nth, run_packet, triage_document
 
 TOP = 10
 NAMED = 5

@@ -8,7 +8,7 @@ from collections import Counter
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import verify_file
-from untaken.facts.scaling.places import find_ledgers
+from untaken.facts import find_ledgers
 from untaken.ledger import Integrity
 from untaken.numbers import counted
 from untaken.views import verify_document

@@ -12,7 +12,7 @@ from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Parser, UsageError, Verbs, group, verb
 from untaken.errors import Where
 from untaken.numbers import counted
-from untaken.views.workspace import (
+from untaken.views import (
     HealthCheckEntry,
     RebuiltWorkspace,
     WorkspaceBackupDocument,

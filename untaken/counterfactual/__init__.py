@@ -65,7 +65,55 @@ from untaken.counterfactual.scoring import (
 from untaken.counterfactual.run_evaluation import summarise as summarise, summary_mapping as summary_mapping
 from untaken.counterfactual.memory import Signal as Signal, as_observation as as_observation
 
+# fmt: off
 if TYPE_CHECKING:
+    from untaken.counterfactual.choice import Points as Points
     from untaken.counterfactual.choices_gathered import choices as choices
+    from untaken.counterfactual.contexts import context_words as context_words
+    from untaken.counterfactual.critical import CriticalCost as CriticalCost, critical_costs as critical_costs
+    from untaken.counterfactual.evaluate import ABORTED as ABORTED
+    from untaken.counterfactual.memory.intervals import (
+        Interval as Interval, cost_interval as cost_interval, steps_interval as steps_interval,
+        success_interval as success_interval,
+    )
+    from untaken.counterfactual.memory.observing import COPIES as COPIES, priced as priced
+    from untaken.counterfactual.memory.policy import (
+        Memories as Memories, PolicyMemory as PolicyMemory, by_memory as by_memory,
+    )
+    from untaken.counterfactual.memory.preview import Effect as Effect, Flag as Flag, preview as preview
+    from untaken.counterfactual.memory.queue import (
+        Applied as Applied, applied_digest as applied_digest, applied_signals as applied_signals,
+        apply_signals as apply_signals, fold_in as fold_in, queue_signals as queue_signals,
+        read_queue as read_queue, waiting_signals as waiting_signals,
+    )
+    from untaken.counterfactual.memory.rebuild import (
+        Difference as Difference, rebuild_memory as rebuild_memory, verify_memory as verify_memory,
+    )
+    from untaken.counterfactual.memory.record import (
+        Observed as Observed, Record as Record, ValueRange as ValueRange,
+    )
+    from untaken.counterfactual.memory.snapshot import Snapshot as Snapshot
+    from untaken.counterfactual.memory.sums import Sums as Sums
+    from untaken.counterfactual.path_columns import PathColumns as PathColumns, VERDICTS as VERDICTS
+    from untaken.counterfactual.paths import outcome_of as outcome_of
+    from untaken.counterfactual.plan.card import (
+        CalibrationCard as CalibrationCard, ReliabilityBin as ReliabilityBin,
+        calibration_card as calibration_card,
+    )
+    from untaken.counterfactual.plan.changes import (
+        Option as Option, OptionKind as OptionKind, PlanChange as PlanChange, PlanDecision as PlanDecision,
+        PlanState as PlanState, plan_changes as plan_changes, why_silent as why_silent,
+    )
+    from untaken.counterfactual.plan.evaluate import (
+        EvaluatedDecision as EvaluatedDecision, EvaluatedPath as EvaluatedPath,
+        PlanAlternative as PlanAlternative, PlanEvaluation as PlanEvaluation,
+    )
+    from untaken.counterfactual.plan.scored import (
+        plan_evaluation as plan_evaluation, same_decisions as same_decisions,
+    )
+    from untaken.counterfactual.plan.statements import Situation as Situation, Statement as Statement
+    from untaken.counterfactual.run_evaluation import DeltaVerdict as DeltaVerdict
+    from untaken.counterfactual.words import time_words as time_words
+# fmt: on
 
 __getattr__, __dir__ = imported_on_first_use(__name__)

@@ -36,7 +36,7 @@ from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.counterfactual.scoring import Scale
 from untaken.counterfactual.support import OptionTest
 from untaken.errors import Score
-from untaken.stats.contrast import band_between, band_of
+from untaken.stats import band_between, band_of
 
 
 class AdvantageEstimate(Struct, frozen=True, kw_only=True, gc=False):

@@ -14,7 +14,7 @@ from untaken.counterfactual.memory.history import ANY, History
 from untaken.counterfactual.memory.totals import NOWHERE
 from untaken.counterfactual.paths import alternatives_of
 from untaken.counterfactual.strata import Compared
-from untaken.ledger.events import SkillSelection
+from untaken.ledger import SkillSelection
 
 
 class AskedBlock(NamedTuple):

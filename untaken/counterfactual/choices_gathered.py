@@ -22,8 +22,7 @@ from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.run_evaluation import DeltaVerdict, RunEvaluation
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Unscored, number
-from untaken.ledger.events import readable
-from untaken.ledger.run import Run
+from untaken.ledger import Run, readable
 
 Key = tuple[str, str, str]
 """Selected skill, alternative, context hash."""

@@ -56,8 +56,7 @@ from untaken.counterfactual.run_evaluation import Alternative, Decision, Summary
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.strata import Claims, called, decided_at, rulings_of
 from untaken.errors import Score, Unscored
-from untaken.ledger.events import SkillSelection
-from untaken.ledger.run import Run
+from untaken.ledger import Run, SkillSelection
 
 AT_ONCE: Final = 4_096
 """Decisions compared at a time: what it takes in between stays small, however many runs there are."""

@@ -28,7 +28,7 @@ from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.run_evaluation import RunEvaluation, Support
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
-from untaken.ledger.run import Run
+from untaken.ledger import Run
 
 if TYPE_CHECKING:
     from untaken.counterfactual.advantage import Trust

@@ -20,7 +20,7 @@ from untaken.counterfactual.run_evaluation import Decision, EvaluationStatus, Ru
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.garbage import seldom_collected
-from untaken.ledger.run import Run
+from untaken.ledger import Run
 from untaken.numbers import counted
 
 if TYPE_CHECKING:

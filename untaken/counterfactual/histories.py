@@ -16,7 +16,7 @@ from untaken.counterfactual.memory.sums import Sums
 from untaken.counterfactual.scoring import Scale, Weights
 from untaken.counterfactual.words import N_MIN
 from untaken.errors import Unscored, number
-from untaken.stats.contrast import HistorySample
+from untaken.stats import HistorySample
 
 WHY: Final = (
     Unscored("both histories are known"),

@@ -14,8 +14,7 @@ from untaken.counterfactual.memory import Direction, Signal
 from untaken.counterfactual.paths import MAY_BE_BETTER
 from untaken.counterfactual.run_evaluation import Decision, Insight, RunEvaluation, summary_mapping
 from untaken.errors import Unscored, number
-from untaken.ledger.events import CounterfactualInsight, EvaluationSummary
-from untaken.ledger.run import Draft, Run
+from untaken.ledger import CounterfactualInsight, Draft, EvaluationSummary, Run
 
 OUTCOMES: Final[dict[Direction, float]] = {"negative": 0.7, "positive": 0.6}
 """What a weak signal claims for the selected skill and for the alternative."""

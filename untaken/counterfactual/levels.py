@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from untaken.ledger.context import in_common
-from untaken.ledger.events import readable
-from untaken.ledger.run import Run
+from untaken.ledger import Run, in_common, readable
 
 Situation = tuple[str, str, tuple[str, ...]]
 """Selected skill, alternative, the layers of the context."""

@@ -30,8 +30,7 @@ from untaken.counterfactual.paths import outcome_of
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, difference, score_placed
 from untaken.counterfactual.words import N_SPREAD
 from untaken.errors import Score, Unscored
-from untaken.ledger.events import SkillSelection
-from untaken.ledger.run import Run, copies_of
+from untaken.ledger import Run, SkillSelection, copies_of
 
 FROM_ODDS: Final = "estimate from logged probabilities"
 ASSOCIATION: Final = "association"

@@ -14,7 +14,7 @@ from untaken.counterfactual.parts import ScorePart, ScoreParts
 from untaken.counterfactual.scoring import Outcome
 from untaken.counterfactual.strata import UNKNOWN, Runs, numbers_of, one_of_each
 from untaken.errors import Score, Unscored
-from untaken.stats.stratified import mean_differences
+from untaken.stats import mean_differences
 
 NOT_RECORDED: Final = Unscored("a side does not record it")
 NOT_NAMED: Final = Unscored("the memory does not name the task and agent of every run")

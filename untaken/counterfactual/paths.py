@@ -8,8 +8,7 @@ from untaken.counterfactual.memory import priced
 from untaken.counterfactual.run_evaluation import DeltaVerdict
 from untaken.counterfactual.scoring import Outcome
 from untaken.errors import Score, Unscored
-from untaken.ledger.events import SkillSelection
-from untaken.ledger.run import Run
+from untaken.ledger import Run, SkillSelection
 
 THRESHOLD: Final = 0.1
 MAY_BE_BETTER: Final = "alternative_may_be_better"

@@ -24,7 +24,7 @@ from untaken.counterfactual.memory.totals import NOWHERE, Moment
 from untaken.counterfactual.run_evaluation import ONE_LAYER
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored
-from untaken.stats.rates import Z_95
+from untaken.stats import Z_95
 
 STRENGTHS: Final = (1, 2, 4, 8, 16, 32, 64)
 """What k is chosen from, in runs."""

@@ -17,9 +17,14 @@ from scipy.special import ndtri
 
 from untaken.counterfactual.words import COULD_BE_TIME, MOST_RUNS, N_MIN
 from untaken.numbers import p_value, points
-from untaken.stats.exact import poisson_binomial_tail
-from untaken.stats.in_time import ChoiceSeries, TimeAdjustment
-from untaken.stats.stratified import Stratum, exact_test, risk_difference
+from untaken.stats import (
+    ChoiceSeries,
+    Stratum,
+    TimeAdjustment,
+    exact_test,
+    poisson_binomial_tail,
+    risk_difference,
+)
 
 ALPHA: Final = 0.05
 Q_MAX: Final = 0.10

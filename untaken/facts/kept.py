@@ -27,12 +27,19 @@ from untaken.facts.scaling.reading import Scoring, made_of
 from untaken.facts.scaling.reopening import rules_of
 from untaken.facts.tables import FACTS_VERSION
 from untaken.garbage import seldom_collected
-from untaken.ledger import Run
-from untaken.ledger.run_lines import RunLines
+from untaken.ledger import Run, RunLines
 from untaken.limits import MIB
-from untaken.scoring.graph_doubts import RunEnd
-from untaken.workspace import StoredFile, Workspace
-from untaken.workspace.derived import FACTS, FOLDER, discard_table, load_table, own_key_of, save_table
+from untaken.scoring import RunEnd
+from untaken.workspace import (
+    FACTS,
+    FOLDER,
+    StoredFile,
+    Workspace,
+    discard_table,
+    load_table,
+    own_key_of,
+    save_table,
+)
 
 PART_BYTES: Final = 16 * MIB
 """Of ledgers in a part: what a verdict makes again, and some 1,000 runs."""

@@ -26,9 +26,7 @@ from untaken.facts.scaling.reading import Progress, ScoredRun, Scoring, read_sco
 from untaken.facts.tables import Parts, facts_of
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run, Verdict
-from untaken.scoring import graph_doubts
-from untaken.scoring.graph_doubts import RunEnd
-from untaken.scoring.verdicts import unmatched_globs
+from untaken.scoring import RunEnd, graph_doubts, unmatched_globs
 
 NOBODY: Final = frozenset[str]()
 _encode = msgspec.msgpack.Encoder().encode

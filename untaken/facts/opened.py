@@ -17,9 +17,7 @@ from untaken.facts.columns import MEANINGS, Meanings
 from untaken.facts.kept import workspace_facts
 from untaken.facts.parts import MANIFEST, OWN_CODE, FactManifest, literal
 from untaken.facts.tables import FACTS_VERSION, TABLES
-from untaken.workspace import Workspace
-from untaken.workspace.derived import FACTS, FOLDER
-from untaken.workspace.schema import is_workspace
+from untaken.workspace import FACTS, FOLDER, Workspace, is_workspace
 
 THREADS: Final = 2
 MEMORY: Final = "2GB"

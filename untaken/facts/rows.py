@@ -7,18 +7,27 @@ from math import inf
 
 from msgspec import Struct
 
-from untaken.counterfactual.plan.changes import PlanChange, plan_changes, why_silent
+from untaken.counterfactual import PlanChange, plan_changes, why_silent
 from untaken.errors import Unscored
 from untaken.ledger import Observation, Run, RunFinished, ToolCall, Verdict
-from untaken.plans import PlanGraph
-from untaken.plans.plan_graph import SubGoal
-from untaken.scoring import NodeResult, RunScore, Violation
-from untaken.scoring.causes import BlamedRun, StatedCause, Undone, stated_causes, undone_in_order
-from untaken.scoring.differences import nearest_call
-from untaken.scoring.run_score import counted_nodes
-from untaken.scoring.seen_texts import SeenTexts
-from untaken.scoring.unused_values import UnusedValue, unused_values
-from untaken.scoring.verdicts import not_withdrawn, whose_count
+from untaken.plans import PlanGraph, SubGoal
+from untaken.scoring import (
+    BlamedRun,
+    NodeResult,
+    RunScore,
+    SeenTexts,
+    StatedCause,
+    Undone,
+    UnusedValue,
+    Violation,
+    counted_nodes,
+    nearest_call,
+    not_withdrawn,
+    stated_causes,
+    undone_in_order,
+    unused_values,
+    whose_count,
+)
 
 
 class RunWithScore(Struct, frozen=True, kw_only=True):

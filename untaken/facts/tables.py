@@ -9,7 +9,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
-from untaken.counterfactual.plan.changes import PlanChange
+from untaken.counterfactual import PlanChange
 from untaken.errors import Finding, Unscored
 from untaken.facts import rows
 from untaken.facts.columns import Column, Columns, cells, count, figure, moment, text, texts, truth, why

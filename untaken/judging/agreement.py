@@ -9,9 +9,8 @@ from typing import Literal
 
 from untaken import stats
 from untaken.errors import Score, Unscored
-from untaken.ledger import Run
-from untaken.ledger.events import Verdict
-from untaken.scoring.verdicts import not_withdrawn, ruling, whose_count
+from untaken.ledger import Run, Verdict
+from untaken.scoring import not_withdrawn, ruling, whose_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
-from untaken.ledger import Draft, Event, ModeAssignment, ReviewNote, Run, Verdict
-from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.ledger import TEXTS_TO_JUDGES, Draft, Event, ModeAssignment, ReviewNote, Run, Verdict
 
 
 def unseen(run: Run, reader: str | None) -> Run:

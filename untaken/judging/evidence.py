@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from untaken.judging.readings import as_seen, pieces, readings
 from untaken.judging.rendering import contains, texts_in, value_text
-from untaken.ledger.events import (
+from untaken.ledger import (
     Event,
     Message,
     Observation,
@@ -21,7 +21,7 @@ from untaken.ledger.events import (
     State,
     ToolCall,
 )
-from untaken.plans.plan_graph import SubGoal
+from untaken.plans import SubGoal
 
 TOOL_ROLES: Final = frozenset({"tool", "function", "environment"})
 """Roles whose messages are what came back from outside."""

@@ -27,10 +27,9 @@ from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_
 from untaken.judging.questions import NodeQuestion, described, questions_of, sub_goal_digest
 from untaken.judging.rendering import holds
 from untaken.judging.view import record_of
-from untaken.ledger import Draft, Run
-from untaken.ledger.events import Event, Evidence, MadeWith, Verdict
+from untaken.ledger import Draft, Event, Evidence, MadeWith, Run, Verdict
 from untaken.plans import PlanGraph
-from untaken.scoring.verdicts import not_withdrawn
+from untaken.scoring import not_withdrawn
 
 MIN_QUOTE: Final = 6
 """Fewest letters and digits of a quote: shorter ones occur anywhere by chance."""

@@ -13,8 +13,7 @@ import numpy as np
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
 from untaken.numbers import percent
-from untaken.stats.label_draw import draw_test, weighted_draw_test
-from untaken.stats.rounding import Floats
+from untaken.stats import Floats, draw_test, weighted_draw_test
 
 HINT: Final = "Label a random draw (the review queue offers one), or give the odds of each label with --odds."
 START: Final = "start"

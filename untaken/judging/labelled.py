@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from untaken.errors import Finding
-from untaken.stats.corrected import Corrected, Target
+from untaken.stats import Corrected, Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,9 @@ import numpy as np
 from untaken.errors import Unscored, UntakenError
 from untaken.judging.label_draw import JudgedItem, draw_findings
 from untaken.judging.labelled import LabelledRate, LabelledRates
-from untaken.ledger import Run
-from untaken.ledger.events import Verdict
-from untaken.scoring.verdicts import not_withdrawn, ruling, whose_count
-from untaken.stats.corrected import Corrected, Target
-from untaken.stats.post_stratified import Labels, corrected_difference, corrected_rate
+from untaken.ledger import Run, Verdict
+from untaken.scoring import not_withdrawn, ruling, whose_count
+from untaken.stats import Corrected, Labels, Target, corrected_difference, corrected_rate
 
 Odds = Mapping[tuple[str, str], float]
 """(run id, sub-goal) → the probability with which it was drawn; the sub-goal is empty for all of a run."""

@@ -16,8 +16,7 @@ from untaken.judging.prompt_injection import texts_to_judges
 from untaken.judging.questions import described, template
 from untaken.judging.rendering import event_text, headline
 from untaken.judging.view import record_of
-from untaken.ledger import Draft, Run
-from untaken.ledger.events import ActionMapping, MappedAction, ToolCall
+from untaken.ledger import ActionMapping, Draft, MappedAction, Run, ToolCall
 from untaken.plans import PlanGraph, graph_digest, map_actions
 
 BATCH: Final = 10

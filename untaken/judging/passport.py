@@ -19,12 +19,10 @@ from untaken.judging.agreement import VerdictPair, estimate_agreement, independe
 from untaken.judging.questions import sub_goal_digest
 from untaken.judging.reviewers import EVERYBODY
 from untaken.judging.trust import FEWEST_PAIRS, LEAST_KAPPA, judges_of, trust_of
-from untaken.ledger import MadeWith, Run
-from untaken.ledger.events import Verdict
+from untaken.ledger import MadeWith, Run, Verdict
 from untaken.numbers import counted
-from untaken.plans import GraphSet
-from untaken.plans.globs import escape_glob
-from untaken.scoring.verdicts import not_withdrawn, ruling, whose_count
+from untaken.plans import GraphSet, escape_glob
+from untaken.scoring import not_withdrawn, ruling, whose_count
 
 NOT_RECORDED: Final = "not recorded"
 

@@ -19,9 +19,16 @@ from untaken.errors import Finding, Where
 from untaken.judging.injection_phrases import IN_OTHER_LANGUAGES, PHRASES, SQUEEZED
 from untaken.judging.readings import REACH, pieces, readings, squeezed
 from untaken.judging.rendering import texts_in
-from untaken.ledger import Run, as_mapping
-from untaken.ledger.events import AFTER_RUN, Event, Message, Observation, SkillSelection
-from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.ledger import (
+    AFTER_RUN,
+    TEXTS_TO_JUDGES,
+    Event,
+    Message,
+    Observation,
+    Run,
+    SkillSelection,
+    as_mapping,
+)
 
 QUOTE_CHARS: Final = 160
 NOT_SEARCHED: Final = ""

@@ -14,10 +14,8 @@ from untaken.judging.asking import Question, Template, read_template
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.node_verdict import BriefAnswer, JudgeAnswer
 from untaken.judging.view import LedgerView, record_of
-from untaken.ledger import Run
-from untaken.ledger.events import Event, Message, Observation, RunFinished, State, ToolCall
-from untaken.plans import PlanGraph, graph_digest
-from untaken.plans.plan_graph import SubGoal
+from untaken.ledger import Event, Message, Observation, Run, RunFinished, State, ToolCall
+from untaken.plans import PlanGraph, SubGoal, graph_digest
 from untaken.scoring import NodeScore, score_run
 
 TITLE_CHARS: Final = 500

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.ledger import as_mapping, event_type
-from untaken.ledger.events import Event
+from untaken.ledger import Event, as_mapping, event_type
 
 _ENVELOPE: Final = ("type", "run_id", "seq", "ts", "prev")
 

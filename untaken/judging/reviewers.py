@@ -11,9 +11,8 @@ from typing import Final, Literal
 from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.judging.agreement import PairedOpinions, VerdictPair, estimate_agreement, independent
-from untaken.ledger import Run
-from untaken.ledger.events import Verdict
-from untaken.scoring.verdicts import not_withdrawn, whose_count
+from untaken.ledger import Run, Verdict
+from untaken.scoring import not_withdrawn, whose_count
 
 MOST_REVIEWERS: Final = 20
 """Reviewers who are paired: those with most opinions."""

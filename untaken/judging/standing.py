@@ -20,9 +20,8 @@ from untaken.judging.reviewers import EVERYBODY
 from untaken.judging.trust import judges_of
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans import GraphSet
-from untaken.plans.globs import escape_glob
-from untaken.scoring.verdicts import EXCEPT, PLACE, whose_count
+from untaken.plans import GraphSet, escape_glob
+from untaken.scoring import EXCEPT, PLACE, whose_count
 
 State = Literal["calibrated", "uncalibrated", "stale"]
 WORST_LAST: Final[tuple[State, ...]] = ("calibrated", "stale", "uncalibrated")

@@ -11,10 +11,9 @@ from typing import Final, Literal
 from untaken import stats
 from untaken.errors import Score, Unscored, number
 from untaken.judging.agreement import AgreementEstimate, VerdictPair, independent, verdict_agreement
-from untaken.ledger import Run
-from untaken.ledger.events import Verdict
-from untaken.plans.globs import escape_glob
-from untaken.scoring.verdicts import EXCEPT, PLACE, whose_count
+from untaken.ledger import Run, Verdict
+from untaken.plans import escape_glob
+from untaken.scoring import EXCEPT, PLACE, whose_count
 
 LEAST_KAPPA: Final = 0.4
 """Below, agreement is at best fair (Landis and Koch 1977)."""

@@ -9,9 +9,8 @@ import msgspec
 from untaken.judging.asking import Tool
 from untaken.judging.envelope import enveloped
 from untaken.judging.rendering import event_text, headline
-from untaken.ledger import Run
-from untaken.ledger.events import ABOUT_RUN, Event, RunFinished, State
-from untaken.scoring.state import StateFold
+from untaken.ledger import ABOUT_RUN, Event, Run, RunFinished, State
+from untaken.scoring import StateFold
 
 EVENT_CHARS = 2_000
 """Characters of one event's text."""

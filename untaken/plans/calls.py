@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from untaken.ledger.events import Observation, ToolCall
+from untaken.ledger import Observation, ToolCall
 from untaken.plans.free_text import without_free_text
 from untaken.plans.patterns import (
     TEXT_KINDS,

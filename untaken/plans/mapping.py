@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import Finding, Where
-from untaken.ledger.events import ActionMapping, Message, Observation, Plan, ToolCall
-from untaken.ledger.run import Run
+from untaken.ledger import ActionMapping, Message, Observation, Plan, Run, ToolCall
 from untaken.plans.calls import answer_fits, call_matches, chars_of, expected_of, reads_text
 from untaken.plans.globs import matches_glob
 from untaken.plans.patterns import contains

@@ -16,7 +16,7 @@ import re2
 
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.ledger.events import readable
+from untaken.ledger import readable
 from untaken.plans.globs import matches_glob
 
 TEXT_KINDS: Final = ("glob", "contains", "regex")

@@ -17,7 +17,7 @@ import yaml
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.ledger.strict_json import JsonFault, parse_json
+from untaken.ledger import JsonFault, parse_json
 
 Path = tuple[str | int, ...]
 

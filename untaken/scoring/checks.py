@@ -11,9 +11,8 @@ from msgspec import Struct, structs
 
 from untaken.caching import cached_property
 from untaken.errors import Unscored
-from untaken.ledger.events import Observation, RunFinished, ToolCall, Verdict
-from untaken.plans import Mapping, call_counts, call_matches
-from untaken.plans.plan_graph import ToolCallSpec, VerdictSpec
+from untaken.ledger import Observation, RunFinished, ToolCall, Verdict
+from untaken.plans import Mapping, ToolCallSpec, VerdictSpec, call_counts, call_matches
 from untaken.scoring.attempts import Attempt
 from untaken.scoring.compiled import CompiledSubGoal
 from untaken.scoring.differences import (
@@ -25,7 +24,7 @@ from untaken.scoring.differences import (
 )
 from untaken.scoring.expressions import Conditions, ExpressionResults, shown_expression
 from untaken.scoring.failed_calls import failed_in_words, last_failed_call
-from untaken.scoring.missed import NEVER, Cause, Unserved, why_missed
+from untaken.scoring.missed import NEVER, MissedBy, Unserved, why_missed
 from untaken.scoring.trace import Trace
 from untaken.scoring.verdicts import EXCEPT, RECORDED, ruling, whose_count
 
@@ -43,7 +42,7 @@ class NodeDecision(Struct, frozen=True, kw_only=True, gc=False):
     at: int | None = None
     differences: tuple[FieldDifference, ...] = ()
     nearest: int | None = None
-    missed: Cause | None = None
+    missed: MissedBy | None = None
     holds: bool = False
     left_out: bool = False
     unanchored: bool = False

@@ -10,9 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from untaken.errors import UntakenError
-from untaken.plans import ancestors, topological
-from untaken.plans.expression_source import read_source
-from untaken.plans.plan_graph import Check, PlanGraph, SubGoal, ToolCallSpec
+from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, ancestors, read_source, topological
 
 CheckKind = Literal["expr", "tool_call", "verdict", "outcome", "any_of", "none"]
 

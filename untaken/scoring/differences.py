@@ -10,12 +10,20 @@ from typing import Any, Final
 from msgspec import Struct
 
 from untaken.errors import UntakenError
-from untaken.ledger.events import Observation, ToolCall, readable
-from untaken.plans import evaluate_expression
-from untaken.plans.calls import answer_patterns, expected_of
-from untaken.plans.expression_source import FieldPath, Token, read_source
-from untaken.plans.patterns import Pattern, contains, json_equal, text_of
-from untaken.plans.plan_graph import ToolCallSpec
+from untaken.ledger import Observation, ToolCall, readable
+from untaken.plans import (
+    FieldPath,
+    Pattern,
+    Token,
+    ToolCallSpec,
+    answer_patterns,
+    contains,
+    evaluate_expression,
+    expected_of,
+    json_equal,
+    read_source,
+    text_of,
+)
 
 ABSENT: Final = "not set"
 VALUE_CHARS: Final = 240

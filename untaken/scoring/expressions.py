@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from untaken import limits
 from untaken.errors import Unscored
-from untaken.ledger.events import RunFinished, State
+from untaken.ledger import RunFinished, State
 from untaken.plans import evaluate_expression
 from untaken.scoring.attempts import Attempt
 from untaken.scoring.compiled import CompiledGraph, CompiledSubGoal

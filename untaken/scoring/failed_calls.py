@@ -7,10 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.ledger.events import ToolCall
-from untaken.plans import json_equal
-from untaken.plans.patterns import text_of
-from untaken.plans.plan_graph import ToolCallSpec
+from untaken.ledger import ToolCall
+from untaken.plans import ToolCallSpec, json_equal, text_of
 from untaken.scoring.differences import brief, shown, unmet_arguments
 from untaken.scoring.trace import Trace
 from untaken.visible import one_line

@@ -10,10 +10,9 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from untaken.errors import Finding, Severity, Unscored
-from untaken.ledger.run import Run
+from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans.globs import matches_glob
-from untaken.plans.plan_graph import PlanGraph, SubGoal
+from untaken.plans import PlanGraph, SubGoal, matches_glob
 from untaken.scoring.run_score import NodeResult, RunScore
 from untaken.scoring.tool_names import alike
 

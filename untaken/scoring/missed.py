@@ -8,16 +8,12 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from untaken.ledger.events import ToolCall, readable
-from untaken.plans import Mapping
-from untaken.plans.calls import expected_of
-from untaken.plans.free_text import FREE
-from untaken.plans.globs import matches_glob
-from untaken.plans.plan_graph import Rule, SubGoal
+from untaken.ledger import ToolCall, readable
+from untaken.plans import FREE, Mapping, Rule, SubGoal, expected_of, matches_glob
 from untaken.scoring.differences import ABSENT, COMPARED_CALLS, FieldDifference, shown
 from untaken.scoring.tool_names import CLOSE, alike
 
-Cause = Literal["agent", "mapping", "plan"]
+MissedBy = Literal["agent", "mapping", "plan"]
 NEVER: Final = "never attempted"
 NAMED: Final = 3
 MOST_RULES: Final = 8
@@ -39,7 +35,7 @@ class Missed(Struct, frozen=True, kw_only=True, gc=False):
         differences: what would have been mapped, beside what is there.
     """
 
-    cause: Cause
+    cause: MissedBy
     why: str
     differences: tuple[FieldDifference, ...]
 

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored
 from untaken.scoring.differences import FieldDifference
-from untaken.scoring.missed import Cause
+from untaken.scoring.missed import MissedBy
 
 Status = Literal["completed", "attempted", "skipped", "unscored", "not_required"]
 Diagnosis = Literal["clean", "inside", "skipping", "violation", "not_detecting_errors", "unscored"]
@@ -72,7 +72,7 @@ class NodeScore(NodeResult, frozen=True, kw_only=True, gc=False):
     differences: tuple[FieldDifference, ...] = ()
     nearest: int | None = None
     unanchored: bool = False
-    missed: Cause | None = None
+    missed: MissedBy | None = None
 
 
 N = TypeVar("N", bound=NodeResult)

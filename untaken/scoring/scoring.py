@@ -9,8 +9,7 @@ from typing import Any, Final, Literal, TypeVar
 from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored, Where
-from untaken.ledger.events import BLAMED
-from untaken.ledger.run import Run
+from untaken.ledger import BLAMED, Run
 from untaken.numbers import counted
 from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.scoring.attempts import AttemptsById, attempts

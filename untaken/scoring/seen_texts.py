@@ -15,9 +15,8 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from untaken.caching import cached_property
-from untaken.ledger.events import Message, Observation, ToolCall, readable
-from untaken.ledger.run import Run
-from untaken.plans.patterns import text_of
+from untaken.ledger import Message, Observation, Run, ToolCall, readable
+from untaken.plans import text_of
 
 ValueKind = Literal["id", "word", "date", "amount", "choice"]
 """``choice``: true, false or nothing, which no text says as such."""

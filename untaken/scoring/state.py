@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from untaken.ledger.events import RunFinished, State
+from untaken.ledger import RunFinished, State
 
 JsonObject = dict[str, Any]
 

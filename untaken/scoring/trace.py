@@ -7,12 +7,21 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from untaken import limits
-from untaken.ledger.answers import paired
-from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State, ToolCall, Verdict
-from untaken.ledger.infrastructure import OUTSIDE, infrastructure_of
-from untaken.ledger.run import Run
-from untaken.plans.calls import chars_of, reads_text
-from untaken.plans.plan_graph import ToolCallSpec
+from untaken.ledger import (
+    OUTSIDE,
+    Event,
+    Message,
+    Observation,
+    Plan,
+    Run,
+    RunFinished,
+    State,
+    ToolCall,
+    Verdict,
+    infrastructure_of,
+    paired,
+)
+from untaken.plans import ToolCallSpec, chars_of, reads_text
 from untaken.scoring.verdicts import not_withdrawn
 
 E = TypeVar("E", bound=Event)

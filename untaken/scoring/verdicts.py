@@ -8,9 +8,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from untaken.errors import Finding, Unscored
-from untaken.ledger.events import Verdict
-from untaken.ledger.run import Run
-from untaken.plans.globs import matches_glob
+from untaken.ledger import Run, Verdict
+from untaken.plans import matches_glob
 
 RECORDED: Final = "test"
 """Chooses the benchmark's own recorded results instead of recomputed checks."""

@@ -10,23 +10,24 @@ from typing import Final
 import numpy as np
 
 from untaken.errors import Score, Unscored
-from untaken.simulator.ablation import FULL, Ablation, AblationArm, ArmDifference
+from untaken.simulator.ablation_runs import FULL, Ablation, AblationArm, ArmDifference
 from untaken.simulator.crafter.names import ACHIEVEMENTS
 from untaken.simulator.crafter.playing import Setup
 from untaken.simulator.crafter.recording import succeeded
 from untaken.simulator.crafter.scores import crafter_score
 from untaken.simulator.loop import Episode
-from untaken.stats.bootstrap import bootstrap_interval, task_weights
-from untaken.stats.multiple import holm
-from untaken.stats.paired import (
+from untaken.stats import (
+    Floats,
     adjusted_wald,
+    bootstrap_interval,
     discordant_tasks,
+    holm,
     mcnemar_p,
     resampled_interval,
     sign_flip_p,
+    task_weights,
     wald_interval,
 )
-from untaken.stats.rounding import Floats
 
 RESAMPLES: Final = 10_000
 LEAST_WORLDS: Final = 2

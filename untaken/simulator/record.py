@@ -18,15 +18,14 @@ from msgspec import Meta, Struct
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger.strict_json import JsonFault, parse_json
+from untaken.ledger import JsonFault, parse_json
 from untaken.simulator.crafter.names import ACTION_PATTERN, ACTIONS, MATERIALS, OBJECTS
 from untaken.simulator.crafter.world import VIEW, Rows
 from untaken.simulator.loop import Turn
 from untaken.simulator.state_causality import CausalState
 from untaken.simulator.state_causality.causal_state import require_known_names
 from untaken.simulator.win import WhatIfNot
-from untaken.traces.losses import clip
-from untaken.traces.sources import decompressed
+from untaken.traces import clip, decompressed
 
 ENDING: Final = ".planning.json.zst"
 _LETTERS: Final = "abcdefghijklmnopqrs"

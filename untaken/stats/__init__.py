@@ -30,49 +30,63 @@ from typing import TYPE_CHECKING
 
 from untaken.lazy_imports import imported_on_first_use
 
+# fmt: off
 if TYPE_CHECKING:
-    from untaken.stats.betting import decide as decide
-    from untaken.stats.exact import (
-        at_least_p as at_least_p,
-        fisher_p as fisher_p,
-        more_often_p as more_often_p,
-        rank_sum_p as rank_sum_p,
-        sign_p as sign_p,
-        superiority as superiority,
-        superiority_interval as superiority_interval,
+    from untaken.stats.betting import Decided as Decided, decide as decide
+    from untaken.stats.bootstrap import bootstrap_interval as bootstrap_interval, task_weights as task_weights
+    from untaken.stats.contrast import (
+        HistorySample as HistorySample, band_between as band_between, band_of as band_of,
     )
-    from untaken.stats.correlation import spearman as spearman
+    from untaken.stats.corrected import Corrected as Corrected, Target as Target
+    from untaken.stats.correlation import (
+        kendall_p as kendall_p, kendall_tau_b as kendall_tau_b, spearman as spearman,
+        tau_interval as tau_interval,
+    )
+    from untaken.stats.exact import (
+        at_least_p as at_least_p, fisher_p as fisher_p, more_often_p as more_often_p,
+        poisson_binomial_tail as poisson_binomial_tail, rank_sum_p as rank_sum_p, sign_p as sign_p,
+        superiority as superiority, superiority_interval as superiority_interval,
+    )
+    from untaken.stats.in_time import ChoiceSeries as ChoiceSeries, TimeAdjustment as TimeAdjustment
     from untaken.stats.kappa import (
-        Pair as Pair,
-        agreement_figures as agreement_figures,
-        agreement_share as agreement_share,
-        cohen_kappa as cohen_kappa,
-        gwet_ac1 as gwet_ac1,
+        Pair as Pair, agreement_figures as agreement_figures, agreement_share as agreement_share,
+        cohen_kappa as cohen_kappa, gwet_ac1 as gwet_ac1,
     )
     from untaken.stats.krippendorff import (
-        Unit as Unit,
-        alpha_interval as alpha_interval,
-        nominal_alpha as nominal_alpha,
+        Unit as Unit, alpha_interval as alpha_interval, nominal_alpha as nominal_alpha,
         ordinal_alpha as ordinal_alpha,
     )
+    from untaken.stats.label_draw import draw_test as draw_test, weighted_draw_test as weighted_draw_test
     from untaken.stats.means import (
-        around as around,
-        beta_interval as beta_interval,
-        mean_interval as mean_interval,
+        around as around, beta_interval as beta_interval, mean_interval as mean_interval,
         reach_of_sum as reach_of_sum,
     )
     from untaken.stats.multiple import benjamini_hochberg as benjamini_hochberg, holm as holm
-    from untaken.stats.paired import sign_flips as sign_flips
+    from untaken.stats.paired import (
+        adjusted_wald as adjusted_wald, discordant_tasks as discordant_tasks, mcnemar_p as mcnemar_p,
+        resampled_interval as resampled_interval, sign_flip_p as sign_flip_p, sign_flips as sign_flips,
+        wald_interval as wald_interval,
+    )
+    from untaken.stats.post_stratified import (
+        Labels as Labels, corrected_difference as corrected_difference, corrected_rate as corrected_rate,
+    )
+    from untaken.stats.ranks import (
+        PairTests as PairTests, rank_interval as rank_interval, task_flips as task_flips,
+    )
+    from untaken.stats.rates import Z_95 as Z_95, wilson as wilson
     from untaken.stats.relabelling import relabelled as relabelled
-    from untaken.stats.rounding import quantised as quantised
-    from untaken.stats.shares import interval_of_share as interval_of_share
+    from untaken.stats.rounding import Floats as Floats, quantise as quantise, quantised as quantised
+    from untaken.stats.shares import (
+        guaranteed_interval as guaranteed_interval, interval_of_share as interval_of_share,
+        share_interval as share_interval,
+    )
     from untaken.stats.sparse import TaskSample as TaskSample, product as product
     from untaken.stats.stratified import (
-        Stratum as Stratum,
-        exact_test as exact_test,
-        risk_difference as risk_difference,
-        score_interval as score_interval,
+        Stratum as Stratum, exact_test as exact_test, mean_differences as mean_differences,
+        risk_difference as risk_difference, score_interval as score_interval,
     )
+    from untaken.stats.two_way import Block as Block, slope_between_agents as slope_between_agents
     from untaken.stats.unseen import AIM as AIM, Unseen as Unseen, unseen_share as unseen_share
+# fmt: on
 
 __getattr__, __dir__ = imported_on_first_use(__name__)

@@ -12,8 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from untaken.ledger import Evidence, Message, ModeAssignment, Observation, ReviewNote, ToolCall, Verdict
-from untaken.ledger.events import BLAMED
+from untaken.ledger import (
+    BLAMED,
+    Evidence,
+    Message,
+    ModeAssignment,
+    Observation,
+    ReviewNote,
+    ToolCall,
+    Verdict,
+)
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, clip
 from untaken.traces.readings import cut_name, mapping, objects, text, whole

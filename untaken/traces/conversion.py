@@ -11,11 +11,10 @@ from typing import Any, Final
 
 from untaken.errors import Finding, Severity, UntakenError
 from untaken.garbage import seldom_collected
-from untaken.ledger.ledger_file import HeldLedgers
+from untaken.ledger import HeldLedgers
 from untaken.traces.format_info import Conversion, FileLoss, Progress
 from untaken.traces.importer import Importer
 from untaken.traces.intake import Intake
-from untaken.traces.likeness import ignored, likeness
 from untaken.traces.losses import Findings, clip
 from untaken.traces.other_tools import other_tool
 from untaken.traces.outcomes import Outcomes, outcome_field, read_outcomes
@@ -28,6 +27,7 @@ from untaken.traces.registry import (
     recognise,
     recognise_files,
 )
+from untaken.traces.resembling import ignored, likeness
 from untaken.traces.sample import Confidence, Sample, sample_of, source_sample
 from untaken.traces.sources import Source, found_sources
 

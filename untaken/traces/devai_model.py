@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from untaken import limits
-from untaken.plans.plan_graph import Check, PlanGraph, SubGoal
+from untaken.plans import Check, PlanGraph, SubGoal
 from untaken.traces.graphs import task_globs
 from untaken.traces.losses import FileLog, Findings, clip
 from untaken.traces.readings import cut_name, items, objects, text, truth

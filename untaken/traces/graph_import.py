@@ -13,9 +13,7 @@ from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError
-from untaken.plans import PlanGraph, SubGoal, load_graphs, read_graph
-from untaken.plans.files import format_of
-from untaken.plans.strict_document import decode
+from untaken.plans import PlanGraph, SubGoal, decode, format_of, load_graphs, read_graph
 from untaken.traces.conversion import convert
 from untaken.traces.registry import sniff
 

@@ -11,9 +11,7 @@ import msgspec
 
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.plans.globs import escape_glob
-from untaken.plans.patterns import as_literal
-from untaken.plans.plan_graph import Check, Match, PlanGraph, SubGoal, ToolCallSpec
+from untaken.plans import Check, Match, PlanGraph, SubGoal, ToolCallSpec, as_literal, escape_glob
 from untaken.traces.losses import FileLog, clip
 from untaken.traces.readings import cut_name
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from untaken.plans.plan_graph import PlanGraph
+from untaken.plans import PlanGraph
 from untaken.traces import atif, claude_code
 from untaken.traces.format_info import FormatInfo
 from untaken.traces.graphs import task_globs

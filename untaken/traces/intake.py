@@ -12,7 +12,7 @@ import msgspec
 
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.ledger.infrastructure import OUTSIDE, InfrastructureKind, infrastructure_kind
+from untaken.ledger import OUTSIDE, InfrastructureKind, infrastructure_kind
 from untaken.traces.format_info import Progress
 from untaken.traces.graphs import GraphBook
 from untaken.traces.jsontext import JsonReader, decode_text, decoded_pieces, note_not_text

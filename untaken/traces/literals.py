@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from untaken.ledger.strict_json import JsonFault, parse_json
+from untaken.ledger import JsonFault, parse_json
 
 LITERAL_CHARS: Final = 4 * 1024 * 1024
 LITERAL_DEPTH: Final = 24

@@ -17,11 +17,8 @@ from typing import Any, Final
 import msgspec
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Draft, LedgerWriter, heads_path, load_heads
-from untaken.ledger.heads import heads_text
-from untaken.ledger.ledger_file import HeldLedger, HeldLedgers
-from untaken.plans import save_graph
-from untaken.plans.plan_graph import PlanGraph
+from untaken.ledger import Draft, HeldLedger, HeldLedgers, LedgerWriter, heads_path, heads_text, load_heads
+from untaken.plans import PlanGraph, save_graph
 from untaken.traces.format_info import FieldCount, FileLoss
 
 RunSink = Callable[[str, Sequence[Draft]], None]

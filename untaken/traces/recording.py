@@ -11,9 +11,8 @@ from itertools import chain
 from typing import Any, Final, Literal
 
 from untaken import limits
+from untaken.ledger import Draft, context_hash
 from untaken.ledger import events as e
-from untaken.ledger.context import context_hash
-from untaken.ledger.run import Draft
 from untaken.traces.jsontext import Broken, JsonReader
 from untaken.traces.losses import FileLog
 from untaken.traces.readings import cut_name, whole

@@ -17,7 +17,7 @@ import zstandard
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.ledger.source import require_path
+from untaken.ledger import require_path
 from untaken.numbers import counted
 from untaken.traces.archives import Archive
 from untaken.traces.losses import Findings, clip

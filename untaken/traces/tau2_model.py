@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from untaken.plans.plan_graph import PlanGraph
+from untaken.plans import PlanGraph
 from untaken.traces.graphs import Expected, action_graph
 from untaken.traces.losses import FileLog, clip
 from untaken.traces.readings import cut_name, items, mapping, objects, text

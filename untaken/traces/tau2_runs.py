@@ -8,9 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from untaken.ledger import GENESIS, RunFinished, RunStarted, ToolCall, Verdict
-from untaken.plans import call_matches
-from untaken.plans.free_text import comparing_sub_goal
-from untaken.plans.plan_graph import SubGoal
+from untaken.plans import SubGoal, call_matches, comparing_sub_goal
 from untaken.traces.graphs import Expected
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, clip

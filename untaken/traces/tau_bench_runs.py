@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from untaken.ledger import RunFinished, RunStarted
-from untaken.plans.plan_graph import PlanGraph
+from untaken.plans import PlanGraph
 from untaken.traces.graphs import Expected, action_graph
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings, clip

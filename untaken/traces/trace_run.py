@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from untaken.ledger import Plan, RunFinished, RunStarted, Verdict
-from untaken.plans.plan_graph import Check, PlanGraph, SubGoal
+from untaken.plans import Check, PlanGraph, SubGoal
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog
 from untaken.traces.output import ledger_name

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from untaken.ledger import (
+    BLAMED,
     Evidence,
     Message,
     Observation,
@@ -20,7 +21,6 @@ from untaken.ledger import (
     Verdict,
     context_hash,
 )
-from untaken.ledger.events import BLAMED
 from untaken.traces.agentrx_labels import AgentRxLabels
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings, clip

@@ -6,195 +6,249 @@ from typing import TYPE_CHECKING
 
 from untaken.lazy_imports import imported_on_first_use
 
+# fmt: off
 if TYPE_CHECKING:
+    from untaken.csv_export import csv_text as csv_text
+    from untaken.views.advising import (
+        Advised as Advised, AdvisedChoice as AdvisedChoice, CheaperOption as CheaperOption,
+        advised as advised,
+    )
     from untaken.views.annotating import (
-        changes_table as changes_table,
-        contested_table as contested_table,
-        effects_table as effects_table,
-        rule_words as rule_words,
-        rules_table as rules_table,
-        support_table as support_table,
-        unmapped_table as unmapped_table,
-        versions_table as versions_table,
+        changes_table as changes_table, contested_table as contested_table, effects_table as effects_table,
+        most_used_graph as most_used_graph, rule_words as rule_words, rules_table as rules_table,
+        support_table as support_table, unmapped_table as unmapped_table, versions_table as versions_table,
     )
     from untaken.views.audit import (
-        audit_corpus as audit_corpus,
-        audit_document as audit_document,
-        audited_edges_table as audited_edges_table,
-        audited_nodes_table as audited_nodes_table,
-        audited_tasks_table as audited_tasks_table,
+        audit_corpus as audit_corpus, audit_document as audit_document,
+        audited_edges_table as audited_edges_table, audited_nodes_table as audited_nodes_table,
+        audited_tasks_table as audited_tasks_table, stranger_findings as stranger_findings,
+        writes_in_words as writes_in_words,
     )
+    from untaken.views.briefing import run_brief as run_brief
+    from untaken.views.causes import causes_document as causes_document, causes_table as causes_table
     from untaken.views.choices import (
-        choice_odds as choice_odds,
-        choices_table as choices_table,
-        corpus_logged as corpus_logged,
-        count_choices as count_choices,
-        placebo_of as placebo_of,
+        choice_odds as choice_odds, choices_table as choices_table, corpus_logged as corpus_logged,
+        count_choices as count_choices, placebo_of as placebo_of, table_of_choices as table_of_choices,
     )
-    from untaken.views.choices_reviewed import ChoiceReview as ChoiceReview, choice_review as choice_review
+    from untaken.views.choices_reviewed import (
+        ChoiceReview as ChoiceReview, FEW as FEW, PLAN as PLAN, by_delta as by_delta,
+        choice_review as choice_review, decision_kinds as decision_kinds,
+    )
     from untaken.views.compare import (
-        compare_document as compare_document,
-        compared_tasks as compared_tasks,
-        divergences_table as divergences_table,
-        matrix_table as matrix_table,
+        compare_document as compare_document, compared_tasks as compared_tasks,
+        divergences_table as divergences_table, matrix_table as matrix_table,
         outcome_splits_table as outcome_splits_table,
     )
+    from untaken.views.counterfactuals import counterfactual_document as counterfactual_document
     from untaken.views.crafter import (
-        crafter_ablation_document as crafter_ablation_document,
-        CrafterScoreDocument as CrafterScoreDocument,
-        crafter_run_document as crafter_run_document,
-        crafter_win_document as crafter_win_document,
+        CrafterScoreDocument as CrafterScoreDocument, crafter_ablation_document as crafter_ablation_document,
+        crafter_run_document as crafter_run_document, crafter_win_document as crafter_win_document,
         read_ablation as read_ablation,
     )
-    from untaken.views.counterfactuals import counterfactual_document as counterfactual_document
     from untaken.views.criteria import (
-        attacks_table as attacks_table,
-        criteria_document as criteria_document,
-        criteria_verify_document as criteria_verify_document,
-        outcome_means_table as outcome_means_table,
-        values_table as values_table,
-        verification_table as verification_table,
+        attacks_table as attacks_table, criteria_document as criteria_document,
+        criteria_verify_document as criteria_verify_document, outcome_means_table as outcome_means_table,
+        values_table as values_table, verification_table as verification_table,
     )
     from untaken.views.criteria_review import (
-        CriteriaReview as CriteriaReview,
-        against_people as against_people,
-        criteria_people_table as criteria_people_table,
-        ledger_review as ledger_review,
-        recorded_review as recorded_review,
-        side_table as side_table,
+        CriteriaReview as CriteriaReview, against_people as against_people,
+        criteria_people_table as criteria_people_table, ledger_review as ledger_review,
+        recorded_review as recorded_review, side_table as side_table,
     )
     from untaken.views.decisions import (
-        count_paths as count_paths,
-        decisions_in_parts as decisions_in_parts,
+        count_paths as count_paths, decisions_in_parts as decisions_in_parts,
         decisions_table as decisions_table,
     )
-    from untaken.views.documents import dump as dump
-    from untaken.views.formats import ExportDocument as ExportDocument
+    from untaken.views.documents import (
+        Document as Document, DocumentPart as DocumentPart, dump as dump, entry as entry,
+    )
+    from untaken.views.error_analysis import RoundStep as RoundStep, round_steps as round_steps
+    from untaken.views.exporting.atif import atif_documents as atif_documents
+    from untaken.views.exporting.evaluations import (
+        EvaluatedRun as EvaluatedRun, Evaluation as Evaluation, evaluated_run as evaluated_run,
+    )
+    from untaken.views.exporting.otel import otlp_lines as otlp_lines
+    from untaken.views.exporting.sending import KEY as KEY, PATHS as PATHS, send_lines as send_lines
+    from untaken.views.exporting.tabular import csv_table as csv_table
+    from untaken.views.exporting.write_back import (
+        LANGFUSE as LANGFUSE, PHOENIX as PHOENIX, has_number as has_number, inspect_lines as inspect_lines,
+        inspect_sample_of as inspect_sample_of, is_written as is_written, langfuse_lines as langfuse_lines,
+        phoenix_lines as phoenix_lines, trace_of as trace_of,
+    )
+    from untaken.views.exporting.xes import xes_log as xes_log
     from untaken.views.exports import EXPORTED as EXPORTED
-    from untaken.views.workspace_files import (
-        audit_table as audit_table,
-        files_table as files_table,
+    from untaken.views.first_page import (
+        RunBehind as RunBehind, ShownChoice as ShownChoice, choices_to_change as choices_to_change,
+        first_numbers as first_numbers, ranking_remarks as ranking_remarks, ranks_alone as ranks_alone,
+        read_next as read_next, runs_behind as runs_behind, runs_behind_items as runs_behind_items,
+        runs_with_unhandled_failures as runs_with_unhandled_failures, without_graph as without_graph,
+    )
+    from untaken.views.formats import (
+        ExportDocument as ExportDocument, FormatsDocument as FormatsDocument,
+        convert_document as convert_document,
+    )
+    from untaken.views.frame import MEANINGS as MEANINGS
+    from untaken.views.html.page import html_report as html_report
+    from untaken.views.html.plan_picture import plan_svg as plan_svg
+    from untaken.views.html.small_print import corpus_digest as corpus_digest
+    from untaken.views.issues import (
+        GatedIssue as GatedIssue, IssuesDocument as IssuesDocument, corpus_issues as corpus_issues,
+        issue_entry as issue_entry, issue_rates_table as issue_rates_table,
+        issue_runs_table as issue_runs_table, issues_table as issues_table, statements_of as statements_of,
     )
     from untaken.views.judging import (
-        AgreeDocument as AgreeDocument,
-        JudgeDocument as JudgeDocument,
-        LabelledRatesEntry as LabelledRatesEntry,
-        reviewers_entry as reviewers_entry,
-        concord_table as concord_table,
-        disagreements_table as disagreements_table,
-        judges_worth as judges_worth,
-        labelled_rates_table as labelled_rates_table,
-        measure_corpus as measure_corpus,
-        people_and_judges as people_and_judges,
-        rates_with_labels as rates_with_labels,
-        trusted_judges as trusted_judges,
+        AgreeDocument as AgreeDocument, JudgeDocument as JudgeDocument,
+        LabelledRatesEntry as LabelledRatesEntry, concord_table as concord_table,
+        disagreements_table as disagreements_table, judges_worth as judges_worth,
+        labelled_rates_table as labelled_rates_table, measure_corpus as measure_corpus,
+        people_and_judges as people_and_judges, rates_with_labels as rates_with_labels,
+        reviewers_entry as reviewers_entry, trusted_judges as trusted_judges,
+    )
+    from untaken.views.known_values import (
+        unlike_successes as unlike_successes, values_to_know as values_to_know,
+    )
+    from untaken.views.mappings import (
+        MappingCheckDocument as MappingCheckDocument, mapping_tables as mapping_tables,
     )
     from untaken.views.memory import (
-        MemoryPreviewDocument as MemoryPreviewDocument,
-        MemoryQueueDocument as MemoryQueueDocument,
-        MemoryVerifyDocument as MemoryVerifyDocument,
-        SignalEffect as SignalEffect,
-        memory_apply_document as memory_apply_document,
-        memory_document as memory_document,
+        MemoryPreviewDocument as MemoryPreviewDocument, MemoryQueueDocument as MemoryQueueDocument,
+        MemoryVerifyDocument as MemoryVerifyDocument, SignalEffect as SignalEffect,
+        memory_apply_document as memory_apply_document, memory_document as memory_document,
     )
-    from untaken.views.overview import Overview as Overview
+    from untaken.views.mode_agreement import (
+        corpus_root_causes as corpus_root_causes, mode_agreement_table as mode_agreement_table,
+        modes_agree_document as modes_agree_document, root_cause_table as root_cause_table,
+    )
+    from untaken.views.mode_analysis import (
+        ModeAnalysis as ModeAnalysis, analyse_modes as analyse_modes,
+        mode_contrast_table as mode_contrast_table, mode_pivot_table as mode_pivot_table,
+        mode_runs_table as mode_runs_table, mode_trend_table as mode_trend_table,
+        modes_document as modes_document, most_informative_cases as most_informative_cases,
+        most_informative_first as most_informative_first, reading_order_table as reading_order_table,
+        reviewed_runs as reviewed_runs, runs_to_read as runs_to_read,
+    )
+    from untaken.views.modes import (
+        ModesOverview as ModesOverview, UnfiledNote as UnfiledNote,
+        modes_notes_document as modes_notes_document, modes_overview as modes_overview,
+        modes_suggest_document as modes_suggest_document, unfiled_notes as unfiled_notes,
+    )
+    from untaken.views.overview import Overview as Overview, graphs_by_misses as graphs_by_misses
     from untaken.views.packets import (
-        PacketDocument as PacketDocument,
-        audit_packet as audit_packet,
-        cause_packet as cause_packet,
-        fix_packet as fix_packet,
-        packet_markdown as packet_markdown,
-        run_packet as run_packet,
+        PacketDocument as PacketDocument, audit_packet as audit_packet, cause_packet as cause_packet,
+        fix_packet as fix_packet, nth as nth, packet_markdown as packet_markdown, run_packet as run_packet,
         versions_packet as versions_packet,
     )
     from untaken.views.plan_decisions import (
-        plan_changes_table as plan_changes_table,
-        statements_table as statements_table,
+        PlanDocument as PlanDocument, plan_changes_table as plan_changes_table,
+        plan_document as plan_document, statements_table as statements_table,
+    )
+    from untaken.views.plan_drawing import (
+        Box as Box, Drawing as Drawing, LINE_HEIGHT as LINE_HEIGHT, READABLE as READABLE, draw as draw,
+        wrapped as wrapped,
+    )
+    from untaken.views.plan_layout import (
+        Edge as Edge, PlanLayout as PlanLayout, Point as Point, larger as larger, lay_out as lay_out,
+    )
+    from untaken.views.plan_words import (
+        LABELS as LABELS, alternative_words as alternative_words, data_needed as data_needed,
+        did_words as did_words, distinct as distinct, doing_words as doing_words,
+        groups_words as groups_words, option_words as option_words, plan_silence as plan_silence,
+        runs_against as runs_against, situation_words as situation_words,
+        statement_in_units as statement_in_units,
     )
     from untaken.views.planning import (
-        PlanningSummary as PlanningSummary,
-        ablation_table as ablation_table,
-        planned_steps_table as planned_steps_table,
-        planning_summary as planning_summary,
+        PlanningSummary as PlanningSummary, ablation_table as ablation_table,
+        planned_steps_table as planned_steps_table, planning_summary as planning_summary,
         terms_table as terms_table,
     )
     from untaken.views.plans import (
-        graph_diff_document as graph_diff_document,
+        CheckedGraph as CheckedGraph, GraphCheckDocument as GraphCheckDocument,
+        GraphDrawDocument as GraphDrawDocument, graph_diff_document as graph_diff_document,
         graph_discover_document as graph_discover_document,
     )
     from untaken.views.proposing import (
-        criteria_list as criteria_list,
-        proposal_document as proposal_document,
-        unique_table as unique_table,
+        criteria_list as criteria_list, proposal_document as proposal_document, unique_table as unique_table,
+    )
+    from untaken.views.ranking_tables import (
+        agents_table as agents_table, agreement_table as agreement_table,
+        contradictions_table as contradictions_table, discordant_table as discordant_table,
+        missing_rule as missing_rule, pairs_table as pairs_table, pass_k_table as pass_k_table,
+        rankings_table as rankings_table, rule_table as rule_table, sub_goal_failures as sub_goal_failures,
     )
     from untaken.views.rankings import rank_document as rank_document
     from untaken.views.records import (
-        SignalReview as SignalReview,
-        applied_table as applied_table,
-        context_names as context_names,
-        contexts_by_evidence as contexts_by_evidence,
-        estimates_table as estimates_table,
-        records_table as records_table,
-        signal_review as signal_review,
-        signals_table as signals_table,
+        SignalReview as SignalReview, applied_table as applied_table, context_names as context_names,
+        contexts_by_evidence as contexts_by_evidence, estimates_table as estimates_table,
+        records_table as records_table, signal_review as signal_review, signals_table as signals_table,
     )
     from untaken.views.review import (
-        OrderedRun as OrderedRun,
-        ReviewItem as ReviewItem,
-        contradictory as contradictory,
-        review_items as review_items,
-        review_order as review_order,
-        review_queue as review_queue,
+        OrderedRun as OrderedRun, ReviewItem as ReviewItem, contradictory as contradictory,
+        review_items as review_items, review_order as review_order, review_queue as review_queue,
         review_table as review_table,
     )
-    from untaken.views.runs import (
-        runs_table as runs_table,
-        sub_goals_table as sub_goals_table,
+    from untaken.views.reviewing import (
+        Case as Case, FIELDS as FIELDS, META as META, ReviewerDisagreement as ReviewerDisagreement,
+        cases_listed as cases_listed, cases_table as cases_table, chosen_cases as chosen_cases,
+        corpus_reviewer_pairs as corpus_reviewer_pairs, corpus_reviewers as corpus_reviewers,
+        disagreement_queue as disagreement_queue, failing_cases as failing_cases, fields_of as fields_of,
+        fix_first_reasons as fix_first_reasons, progress_of as progress_of,
+        reliability_table as reliability_table, review_document as review_document,
+        reviewer_disagreements_table as reviewer_disagreements_table,
+        reviewer_pairs_table as reviewer_pairs_table, with_reviews as with_reviews,
     )
-    from untaken.views.schemas import SCHEMAS as SCHEMAS, json_schema as json_schema
+    from untaken.views.runs import runs_table as runs_table, sub_goals_table as sub_goals_table
+    from untaken.views.schemas import (
+        SCHEMAS as SCHEMAS, SchemasDocument as SchemasDocument, json_schema as json_schema,
+    )
     from untaken.views.scores import (
-        GateDocument as GateDocument,
-        score_document as score_document,
-        verify_document as verify_document,
+        GateDocument as GateDocument, score_document as score_document, verify_document as verify_document,
     )
+    from untaken.views.searching import texts_with as texts_with
     from untaken.views.single_run import RunReport as RunReport, run_report as run_report
-    from untaken.views.ranking_tables import (
-        agents_table as agents_table,
-        agreement_table as agreement_table,
-        contradictions_table as contradictions_table,
-        discordant_table as discordant_table,
-        missing_rule as missing_rule,
-        pairs_table as pairs_table,
-        pass_k_table as pass_k_table,
-        rankings_table as rankings_table,
-        rule_table as rule_table,
-        sub_goal_failures as sub_goal_failures,
+    from untaken.views.spending import (
+        AgentUsage as AgentUsage, corpus_usage as corpus_usage, usage as usage, usage_table as usage_table,
+    )
+    from untaken.views.statuses import (
+        BORDER as BORDER, CRITICAL_BORDER as CRITICAL_BORDER, INK as INK, NIGHT as NIGHT, STAR as STAR,
+        STATUS as STATUS, StatusLook as StatusLook, StatusName as StatusName, shade as shade,
+        shown_status as shown_status,
+    )
+    from untaken.views.stored_answers import (
+        Basis as Basis, FIRST_PAGE as FIRST_PAGE, OF_READINGS as OF_READINGS, WITHOUT_NOTES as WITHOUT_NOTES,
+        are_kept as are_kept, is_kept as is_kept, keep_answer as keep_answer, load_kept as load_kept,
     )
     from untaken.views.timeline import TimelineRow as TimelineRow
     from untaken.views.transcript import run_transcript as run_transcript
-    from untaken.views.versions import (
-        discordant_pairs_table as discordant_pairs_table,
-        version_changes as version_changes,
-        version_changes_table as version_changes_table,
-        version_costs_table as version_costs_table,
-        versions_document as versions_document,
-    )
-    from untaken.views.causes import causes_document as causes_document, causes_table as causes_table
-    from untaken.views.triage import (
-        triage_document as triage_document,
-        triage_table as triage_table,
-    )
+    from untaken.views.triage import triage_document as triage_document, triage_table as triage_table
     from untaken.views.unhandled_failures import (
-        UnhandledFailure as UnhandledFailure,
+        UnhandledFailure as UnhandledFailure, find_unhandled as find_unhandled,
         runs_not_detecting_errors as runs_not_detecting_errors,
-        find_unhandled as find_unhandled,
+    )
+    from untaken.views.upload_results import (
+        ARCHIVE as ARCHIVE, Upload as Upload, stopped_uploads as stopped_uploads, together as together,
+        uploads as uploads, uploads_table as uploads_table,
     )
     from untaken.views.verdict_view import (
-        VerdictView as VerdictView,
-        decided_by_check as decided_by_check,
-        imported_in_words as imported_in_words,
-        verdict_views as verdict_views,
+        VerdictView as VerdictView, decided_by_check as decided_by_check,
+        imported_in_words as imported_in_words, verdict_views as verdict_views,
     )
-    from untaken.csv_export import csv_text as csv_text
+    from untaken.views.versions import (
+        cause_of as cause_of, causes_of_versions as causes_of_versions,
+        discordant_pairs_table as discordant_pairs_table, suspect_words as suspect_words,
+        version_changes as version_changes, version_changes_table as version_changes_table,
+        version_costs_table as version_costs_table, version_headline as version_headline,
+        versions_document as versions_document,
+    )
+    from untaken.views.workspace import (
+        HealthCheckEntry as HealthCheckEntry, RebuiltWorkspace as RebuiltWorkspace,
+        ReportDocument as ReportDocument, WorkspaceBackupDocument as WorkspaceBackupDocument,
+        WorkspaceDoctorDocument as WorkspaceDoctorDocument,
+        WorkspaceRestoreDocument as WorkspaceRestoreDocument,
+    )
+    from untaken.views.workspace_contents import (
+        HeldRun as HeldRun, contents as contents, runs_by_id as runs_by_id, runs_in_words as runs_in_words,
+    )
+    from untaken.views.workspace_files import audit_table as audit_table, files_table as files_table
+# fmt: on
 
 __getattr__, __dir__ = imported_on_first_use(__name__)

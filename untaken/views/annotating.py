@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.previewing import AgentEffect, Preview, StatusChange
-from untaken.plans import Rule
-from untaken.plans.discovery import ProposedGraph, Support
-from untaken.plans.editing import Contested, MappingSummary, RuleUse, Unmapped
+from untaken.analysis import AgentEffect, Corpus, Preview, StatusChange
+from untaken.plans import Contested, MappingSummary, ProposedGraph, Rule, RuleUse, Support, Unmapped
 from untaken.scoring import RunScore
 from untaken.views.frame import Columns, count, figure, frame, interval, moment, text, truth
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from untaken.workspace.versions import GraphVersion
+    from untaken.workspace import GraphVersion
 
 CHANGES: Final[Columns[StatusChange]] = {
     "agent": text("name of the agent", "agent"),

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from untaken.analysis.auditing import EdgeAudit, ExpectedWrite, NodeAudit, PlanAudit, TaskAudit, audit_plans
-from untaken.analysis.auditing.audit import EdgeVerdict, NodeVerdict
-from untaken.analysis.auditing.probing import Probe
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import (
+    Corpus,
+    EdgeAudit,
+    EdgeVerdict,
+    ExpectedWrite,
+    NodeAudit,
+    NodeVerdict,
+    PlanAudit,
+    Probe,
+    TaskAudit,
+    audit_plans,
+)
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans.editing import Edit
+from untaken.plans import Edit
 from untaken.scoring import RunScore
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, figure, frame, text, truth

@@ -8,9 +8,7 @@ from typing import Literal
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
-from untaken.scoring import NodeResult, RunScore
-from untaken.scoring.causes.places import is_failed, undone_in_order
-from untaken.scoring.missed import NEVER
+from untaken.scoring import NEVER, NodeResult, RunScore, is_failed, undone_in_order
 
 ReviewKind = Literal["lucky", "unlucky", "failed", "broken", "unfinished", "fine"]
 

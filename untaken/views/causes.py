@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from untaken.analysis.fix_first import Triage
+from untaken.analysis import Triage
 from untaken.errors import Finding
 from untaken.ledger import Run
-from untaken.scoring import MissingRule
-from untaken.scoring.causes import Cause, CauseKind, brief_cause, cause_words
+from untaken.scoring import Cause, CauseKind, MissingRule, brief_cause, cause_words
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, figure, frame, text, truth
 

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.counterfactual import (
     Choice,
     LoggedChoice,
     OffPolicyContrast,
+    Placebo,
     contrast,
     logged_choices,
+    placebo,
 )
-from untaken.counterfactual.diagnostics import Placebo, placebo
 from untaken.errors import number
 from untaken.views.frame import Columns, count, figure, frame, interval, text, why
 

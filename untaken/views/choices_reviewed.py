@@ -15,13 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from untaken.analysis.corpus import Corpus
-from untaken.counterfactual import Choice, Point
-from untaken.counterfactual.choice import Points
-from untaken.counterfactual.memory import Record
-from untaken.counterfactual.memory.observing import COPIES
-from untaken.counterfactual.memory.sums import Sums
-from untaken.counterfactual.path_columns import PathColumns
+from untaken.analysis import Corpus
+from untaken.counterfactual import COPIES, Choice, PathColumns, Point, Points, Record, Sums
 from untaken.errors import Score
 from untaken.views.decisions import DECISIONS, decisions_table
 from untaken.views.frame import frame_of

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from untaken.analysis.comparing import (
+from untaken.analysis import (
     AlignedRow,
     Cell,
     ComparedRun,
+    Corpus,
     Divergence,
     OutcomeSplit,
     SideBySide,
@@ -18,12 +19,11 @@ from untaken.analysis.comparing import (
     TaskRuns,
     tasks_of,
 )
-from untaken.analysis.corpus import Corpus
 from untaken.errors import Finding
 from untaken.scoring import MissingRule, RunScore
 from untaken.views.documents import Count, DocumentPart, Spread
 from untaken.views.frame import Columns, count, figure, frame, text, truth, why
-from untaken.views.usage import AgentUsage
+from untaken.views.spending import AgentUsage
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,23 +11,29 @@ from msgspec import UNSET, UnsetType
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger.strict_json import JsonFault, parse_json
-from untaken.simulator.ablation import PUBLISHED, Ablation, AblationArm, ArmDifference, remarks
-from untaken.simulator.crafter import MethodScore
-from untaken.simulator.crafter.playing import Setup
-from untaken.simulator.crafter.recording import succeeded, success_rule
-from untaken.simulator.loop import Episode, WinSettings
-from untaken.simulator.win import (
+from untaken.ledger import JsonFault, parse_json
+from untaken.simulator import (
+    PUBLISHED,
+    Ablation,
+    AblationArm,
+    ArmDifference,
+    Episode,
+    MethodScore,
     Mistakes,
+    Setup,
     Term,
     Watched,
     Watching,
     WhatIfNot,
+    WinSettings,
     WinSummary,
     found_mistakes,
+    remarks,
+    succeeded,
+    success_rule,
     summarise_wins,
 )
-from untaken.traces.losses import clip
+from untaken.traces import clip
 from untaken.views.documents import Count, DocumentPart, Spread
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET, UnsetType
 
 from untaken.errors import Finding, Score, Unscored
-from untaken.judging.criteria import (
+from untaken.judging import (
     AttackTest,
     Criterion,
     CriterionAgreement,

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.judging.criteria import (
+from untaken.judging import (
+    LEAST_KAPPA,
     BeforeAfter,
     CriterionAgreement,
     CriterionDifference,
     OutcomeMean,
     PassStep,
     QuantifierRun,
+    Trust,
     Verification,
     before_after,
     criteria_against_people,
@@ -24,15 +26,15 @@ from untaken.judging.criteria import (
     pass_steps,
     quantify,
     quantify_disturbed,
+    trust_of,
     verify_criteria,
 )
-from untaken.judging.trust import LEAST_KAPPA, Trust, trust_of
 from untaken.views.frame import Columns, count, figure, frame, text, truth, why
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from untaken.analysis.corpus import Corpus
+    from untaken.analysis import Corpus
 
 Source = Literal["ledger", "recorded"]
 

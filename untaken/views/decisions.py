@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.counterfactual import Alternative, Decision
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, readable

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from untaken.analysis.failure_modes import Taxonomy, filed_texts, notes_of
+from untaken.analysis import Taxonomy, filed_texts, notes_of
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.views.mode_analysis import ModeAnalysis

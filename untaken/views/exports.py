@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from untaken.analysis.corpus import OF_THE_RANKING, Corpus, runs_left_out
-from untaken.analysis.ranking import pooled_reversals
+from untaken.analysis import OF_THE_RANKING, Corpus, pooled_reversals, runs_left_out
 from untaken.counterfactual import THRESHOLD, abort_unread
 from untaken.errors import Finding
 from untaken.views.counterfactuals import counterfactual_document

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from untaken.analysis.corpus import Corpus, runs_without_graph
-from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage, triage
-from untaken.analysis.ranking import RankReport, remarks
+from untaken.analysis import (
+    ITEMS_SHOWN,
+    Corpus,
+    FixItem,
+    RankReport,
+    Triage,
+    remarks,
+    runs_without_graph,
+    triage,
+)
 from untaken.errors import Unscored
-from untaken.plans.discovery import teaches
-from untaken.views.advised import AdvisedChoice, CheaperOption, advised
+from untaken.plans import teaches
+from untaken.views.advising import AdvisedChoice, CheaperOption, advised
 from untaken.views.overview import Overview, overview
 from untaken.views.review import OrderedRun, ReviewItem, contradictory, review_items, review_order
 from untaken.views.unhandled_failures import runs_not_detecting_errors
@@ -138,7 +145,7 @@ def runs_behind_items(corpus: Corpus, found: Triage | None = None) -> dict[str, 
 
 
 def choices_to_change(corpus: Corpus) -> ShownChoices:
-    """The first of `untaken.views.advised.advised`, with the runs behind each."""
+    """The first of `untaken.views.advising.advised`, with the runs behind each."""
     found = advised(corpus)
     return ShownChoices(
         count=len(found.choices),

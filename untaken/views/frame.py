@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from untaken.facts.columns import (
+from untaken.facts import (
     MEANINGS,
     Column,
     Columns,

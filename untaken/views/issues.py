@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import Taxonomy
-from untaken.analysis.failure_modes.issue_model import Issue, IssueState
-from untaken.analysis.failure_modes.issues import (
+from untaken.analysis import (
+    NO_VERSION,
+    Corpus,
+    Issue,
     IssueRate,
+    IssueState,
+    Taxonomy,
     TrackedIssue,
     asks_for_statements,
     track_issues,
+    version_of,
 )
-from untaken.analysis.failure_modes.reading import NO_VERSION, version_of
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.views.documents import Count, DocumentPart
@@ -25,7 +27,7 @@ from untaken.views.frame import Columns, count, figure, frame, interval, moment,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from untaken.counterfactual.plan import PlanEvaluation
+    from untaken.counterfactual import PlanEvaluation
 
 
 def corpus_issues(corpus: Corpus, issues: Sequence[Issue], taxonomy: Taxonomy) -> tuple[TrackedIssue, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken import judging
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.errors import Finding
 from untaken.judging import (
     AgreementEstimate,

@@ -7,15 +7,21 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.ledger import Run, ToolCall
 from untaken.plans import PlanGraph
-from untaken.scoring import NodeScore
-from untaken.scoring.differences import shown
-from untaken.scoring.failed_calls import last_failed_call, unlike
-from untaken.scoring.seen_texts import SeenTexts
-from untaken.scoring.trace import Trace
-from untaken.scoring.unused_values import MOST_SIBLINGS, UnusedValue, unused_fields, unused_values_of
+from untaken.scoring import (
+    MOST_SIBLINGS,
+    NodeScore,
+    SeenTexts,
+    Trace,
+    UnusedValue,
+    last_failed_call,
+    shown,
+    unlike,
+    unused_fields,
+    unused_values_of,
+)
 from untaken.views.single_run import RunReport
 
 MOST_RUNS: Final = 200

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from untaken.errors import Finding
-from untaken.traces.format_info import FieldCount
-from untaken.traces.mapped.checking import ListCount, MappingCheck
+from untaken.traces import FieldCount, ListCount, MappingCheck
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, frame, text
 from untaken.visible import one_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from untaken.counterfactual.memory import (
+from untaken.counterfactual import (
     Applied,
     Difference,
     Effect,

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import ModeAgreement, Taxonomy
-from untaken.analysis.failure_modes.root_causes import RootCauseAgreement, ceiling_words, root_cause_agreement
+from untaken.analysis import (
+    Corpus,
+    ModeAgreement,
+    RootCauseAgreement,
+    Taxonomy,
+    ceiling_words,
+    root_cause_agreement,
+)
 from untaken.errors import Finding
 from untaken.views.documents import DocumentPart, Spread
 from untaken.views.frame import Columns, count, figure, frame, interval, reasons, text

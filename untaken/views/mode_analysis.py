@@ -6,28 +6,37 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import Taxonomy
-from untaken.analysis.failure_modes.contrast import ModeContrast, contrast_modes
-from untaken.analysis.failure_modes.pivot import Pivot, PivotCell, cell_of, pivot_modes
-from untaken.analysis.failure_modes.reading import By, ReadRun, read_runs
-from untaken.analysis.failure_modes.reading_order import (
+from untaken.analysis import (
+    By,
+    Corpus,
+    ModeContrast,
+    ModeTrend,
+    Pivot,
+    PivotCell,
     RandomDraw,
+    ReadRun,
+    Saturation,
+    Shape,
+    Taxonomy,
     ToRead,
+    cell_of,
+    contrast_modes,
     judge_disagreements,
+    mode_trend,
+    pivot_modes,
     random_draw,
+    read_runs,
     reading_order,
+    saturation,
+    shapes_of,
 )
-from untaken.analysis.failure_modes.saturation import Saturation, saturation
-from untaken.analysis.failure_modes.shapes import Shape, shapes_of
-from untaken.analysis.failure_modes.trend import ModeTrend, mode_trend
-from untaken.analysis.failure_modes.trend import Unit as PeriodUnit
+from untaken.analysis import Unit as PeriodUnit
 from untaken.errors import Finding, Score, Unscored, reason
 from untaken.views.documents import Count, DocumentPart, Spread
 from untaken.views.frame import Columns, count, figure, frame, interval, text, why
 from untaken.views.review import review_order
 from untaken.views.reviewing import Case
-from untaken.workspace.review_model import Review
+from untaken.workspace import Review
 
 if TYPE_CHECKING:
     import pandas as pd

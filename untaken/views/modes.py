@@ -9,10 +9,11 @@ from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
-from untaken.analysis.failure_modes import (
+from untaken.analysis import (
     Assignment,
     AssignmentStatus,
     FailureMode,
+    ModelSuggestion,
     ModeStatus,
     ModeSuggester,
     Note,
@@ -25,7 +26,6 @@ from untaken.analysis.failure_modes import (
     notes_of,
     suggestion_quality,
 )
-from untaken.analysis.failure_modes.model_suggesting import ModelSuggestion
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.views.documents import Count, DocumentPart, Spread

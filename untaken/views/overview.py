@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.ranking import OUTCOME, Agreement, DiscordantPair
+from untaken.analysis import OUTCOME, Agreement, Corpus, DiscordantPair
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run
 from untaken.scoring import RunScore

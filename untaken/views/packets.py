@@ -15,21 +15,22 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from untaken.analysis.auditing import EdgeAudit, NodeAudit, TaskAudit
-from untaken.analysis.comparing import MOST_SHOWN, Split, align_runs
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import FixItem
-from untaken.analysis.versions import DiscordantRuns
+from untaken.analysis import (
+    MOST_SHOWN,
+    Corpus,
+    DiscordantRuns,
+    EdgeAudit,
+    FixItem,
+    NodeAudit,
+    Split,
+    TaskAudit,
+    align_runs,
+)
 from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run, as_mapping
 from untaken.numbers import counted, interval, percent, points
-from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, export_graph
-from untaken.plans.editing import apply
-from untaken.plans.patterns import as_literal
-from untaken.scoring import FieldDifference, NodeScore, RunScore
-from untaken.scoring.causes import Cause, cause_words
-from untaken.scoring.differences import ABSENT
-from untaken.scoring.unused_values import UnusedValue
+from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, apply, as_literal, export_graph
+from untaken.scoring import ABSENT, Cause, FieldDifference, NodeScore, RunScore, UnusedValue, cause_words
 from untaken.views.audit import writes_in_words
 from untaken.views.cause import first_failed
 from untaken.views.documents import Count, DocumentPart

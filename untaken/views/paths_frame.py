@@ -8,9 +8,7 @@ from typing import Final, get_args
 import numpy as np
 import pandas as pd
 
-from untaken.counterfactual import Choice
-from untaken.counterfactual.path_columns import VERDICTS, PathColumns
-from untaken.counterfactual.run_evaluation import Support
+from untaken.counterfactual import VERDICTS, Choice, PathColumns, Support
 
 SUPPORTS: Final[tuple[Support, ...]] = get_args(Support)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import networkx as nx
 
-from untaken.plans.plan_graph import SubGoal
+from untaken.plans import SubGoal
 
 Pair = tuple[int, int]
 """Positions of two boxes."""

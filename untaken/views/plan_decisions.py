@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET, UnsetType
 
-from untaken.counterfactual.plan import (
+from untaken.counterfactual import (
     CalibrationCard,
     EvaluatedDecision,
     PlanAlternative,
@@ -33,7 +33,7 @@ from untaken.views.plan_words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from untaken.counterfactual.plan import EvaluatedPath
+    from untaken.counterfactual import EvaluatedPath
 
 
 class PlanAlternativeEntry(DocumentPart, frozen=True, kw_only=True):

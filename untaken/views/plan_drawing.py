@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from untaken.numbers import counted
-from untaken.plans.plan_graph import PlanGraph, SubGoal
-from untaken.scoring.run_score import RunScore
+from untaken.plans import PlanGraph, SubGoal
+from untaken.scoring import RunScore
 from untaken.views.plan_layout import Direction, PlanLayout, lay_out
 from untaken.views.statuses import STAR, STATUS, StatusName, shown_status
 from untaken.visible import Wrapper, one_line

@@ -11,14 +11,14 @@ from untaken.errors import Unscored
 from untaken.numbers import counted
 
 if TYPE_CHECKING:
-    from untaken.counterfactual.parts import ScoreParts
-    from untaken.counterfactual.plan import (
+    from untaken.counterfactual import (
         EvaluatedPath,
         Option,
         PlanAlternative,
         PlanDecision,
         PlanEvaluation,
         PlanState,
+        ScoreParts,
         Situation,
         Statement,
     )

@@ -6,9 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.errors import Score, Unscored
-from untaken.simulator.ablation import FULL, PUBLISHED, Ablation, AblationArm, ArmDifference
-from untaken.simulator.record import PlannedStep, PlanningRecord
-from untaken.simulator.win import Term, WhatIfNot, WinSummary, summarise_wins
+from untaken.simulator import (
+    FULL,
+    PUBLISHED,
+    Ablation,
+    AblationArm,
+    ArmDifference,
+    PlannedStep,
+    PlanningRecord,
+    Term,
+    WhatIfNot,
+    WinSummary,
+    summarise_wins,
+)
 from untaken.views.frame import Columns, count, figure, frame, text, truth, why
 
 if TYPE_CHECKING:

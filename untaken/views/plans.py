@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from untaken.errors import Finding
-from untaken.plans import GraphDiff, SubGoal
-from untaken.plans.diff import ChangedSubGoal, Edge, FieldChange, Renamed, Reordered
-from untaken.plans.discovery import Alternatives, FoundSubGoal, ProposedGraph, SharedCall, Support
+from untaken.plans import (
+    Alternatives,
+    ChangedSubGoal,
+    Edge,
+    FieldChange,
+    FoundSubGoal,
+    GraphDiff,
+    ProposedGraph,
+    Renamed,
+    Reordered,
+    SharedCall,
+    SubGoal,
+    Support,
+)
 from untaken.views.documents import Count, DocumentPart
 
 

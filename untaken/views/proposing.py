@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.errors import Finding
-from untaken.judging.criteria import (
+from untaken.judging import (
     CriteriaSet,
     Criterion,
     Proposal,

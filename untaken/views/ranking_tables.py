@@ -6,16 +6,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from untaken.analysis.corpus import Corpus, other_rule
-from untaken.analysis.ranking import (
+from untaken.analysis import (
     Agreement,
     Contradiction,
+    Corpus,
     DiscordantPair,
     PairedDifference,
     PassK,
     RankedAgent,
     RuleChange,
     RuleEffect,
+    other_rule,
 )
 from untaken.errors import Score, Unscored
 from untaken.scoring import AgentScore, RunScore, Status

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, UnsetType
 
-from untaken.analysis.ranking import (
+from untaken.analysis import (
     Agreement,
     Contradiction,
     DiscordantPair,
@@ -31,7 +31,7 @@ from untaken.scoring import MissingRule
 from untaken.views.documents import Document, DocumentPart, Spread, entry
 from untaken.views.judging import LabelledRatesEntry
 from untaken.views.shapes import Schema, shape
-from untaken.views.usage import AgentUsage
+from untaken.views.spending import AgentUsage
 
 RANKS: Final = ("rank", "rank_low", "rank_high")
 """Keys of a standing that are null, with a reason, if the agent has no rank or no interval for it."""

@@ -8,23 +8,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from untaken.analysis.corpus import Corpus
-from untaken.counterfactual import coarse_contexts, collect_signals
-from untaken.counterfactual.memory import (
+from untaken.analysis import Corpus
+from untaken.counterfactual import (
     Effect,
     Flag,
+    Interval,
     Observed,
     PolicyMemory,
     Record,
     Signal,
     Snapshot,
+    coarse_contexts,
+    collect_signals,
     cost_interval,
     preview,
     steps_interval,
     success_interval,
     waiting_signals,
 )
-from untaken.counterfactual.memory.intervals import Interval
 from untaken.errors import Score, Unscored
 from untaken.ledger import readable
 from untaken.views.frame import Columns, count, figure, frame, moment, text, truth, why

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.errors import Score, Unscored, number
 from untaken.ledger import Run
 from untaken.scoring import RunScore

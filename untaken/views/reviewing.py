@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import notes_of
-from untaken.analysis.fix_first import triage
+from untaken.analysis import Corpus, notes_of, triage
 from untaken.errors import Finding, Score, Unscored
 from untaken.judging import (
     Reliability,
@@ -29,7 +27,7 @@ from untaken.views.frame import Columns, count, figure, frame, interval, moment,
 from untaken.views.judging import ReviewersEntry, reviewers_entry
 from untaken.views.review import OrderedRun, review_order
 from untaken.views.shapes import Schema
-from untaken.workspace.review_model import STATUSES, Review, ReviewStatus
+from untaken.workspace import STATUSES, Review, ReviewStatus
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.ranking import Contradiction
+from untaken.analysis import Contradiction, Corpus
 from untaken.counterfactual import EvaluationStatus, Summary
 from untaken.errors import Unscored
-from untaken.facts.tables import ABOUT_RUN, WHY_UNSCORED
+from untaken.facts import ABOUT_RUN, WHY_UNSCORED
 from untaken.ledger import Run
 from untaken.scoring import NodeScore, RunScore
 from untaken.views.frame import Columns, count, figure, frame, text, truth

@@ -7,13 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.counterfactual.memory import Observed, Signal
+from untaken.counterfactual import Observed, Signal
 from untaken.errors import UntakenError, one_of
-from untaken.judging.passport_file import Passports
-from untaken.ledger import AnyEvent, Head
-from untaken.ledger.events import Name
+from untaken.judging import Passports
+from untaken.ledger import AnyEvent, Head, Name
 from untaken.plans import PlanGraph
-from untaken.simulator.record import PlanningRecord
+from untaken.simulator import PlanningRecord
 from untaken.views.audit import GraphAuditDocument
 from untaken.views.causes import CausesDocument
 from untaken.views.compare import CompareDocument

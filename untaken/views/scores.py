@@ -9,23 +9,21 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, UnsetType
 
-from untaken.analysis.gate import GateCheck
-from untaken.analysis.sequential import SequentialCheck
+from untaken.analysis import GateCheck, SequentialCheck
 from untaken.errors import Finding, Unscored
 from untaken.judging import JudgeStanding
 from untaken.ledger import Integrity, IntegrityVerdict
-from untaken.scoring import AgentScore, FieldDifference, MissingRule, RunScore, Violation
-from untaken.scoring.missed import Cause
+from untaken.scoring import AgentScore, FieldDifference, MissedBy, MissingRule, RunScore, Violation
 from untaken.views.documents import Count, Document, DocumentPart, Spread, entry
 from untaken.views.issues import GatedIssue
 from untaken.views.shapes import shape
-from untaken.views.usage import AgentUsage
+from untaken.views.spending import AgentUsage
 
 
 class FailedCheck(DocumentPart, frozen=True, kw_only=True):
     """What a failed check looked at."""
 
-    missed: Cause | None
+    missed: MissedBy | None
     nearest: Count | None
     differences: Sequence[FieldDifference]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from untaken.analysis.failure_modes.facts import event_words
+from untaken.analysis import event_words
 from untaken.ledger import Run
 
 CHARS_LOOKED_AT: Final = 20_000_000

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.ranking import Contradiction
-from untaken.analysis.ranking.contradictions import contradiction_of
+from untaken.analysis import Contradiction, Corpus, contradiction_of
 from untaken.caching import Once
 from untaken.counterfactual import Decision, RunEvaluation
 from untaken.errors import Finding, Unscored, UntakenError

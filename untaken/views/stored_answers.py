@@ -18,20 +18,17 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
-from untaken import views
-from untaken.analysis import auditing, comparing
-from untaken.analysis.corpus import corpus_doubts
-from untaken.analysis.fix_first import Triage, triage
-from untaken.analysis.ranking import Group, RankReport
-from untaken.counterfactual.choice import Points
+from untaken.analysis import Group, RankReport, Triage, auditing, comparing, corpus_doubts, triage
+from untaken.counterfactual import Points
 from untaken.errors import Finding
-from untaken.facts.scaling.reopening import rules_of
+from untaken.facts import rules_of
 from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
 from untaken.views.overview import Overview
-from untaken.views.usage import AgentUsage, corpus_usage
-from untaken.workspace.derived import has_answer, key_of, load_answer, save_answer
+from untaken.views.review import OrderedRun
+from untaken.views.spending import AgentUsage, corpus_usage
+from untaken.workspace import has_answer, key_of, load_answer, save_answer
 
 FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.first_numbers,
@@ -46,12 +43,12 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
 """What the first page shows of the runs compared, whatever they are: all of it, so that it needs no other."""
 OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
     "audit_corpus": lambda: auditing.PlanAudit,
-    "choice_review": lambda: views.ChoiceReview,
+    "choice_review": lambda: import_module("untaken.views.choices_reviewed").ChoiceReview,
     "compared_tasks": lambda: tuple[comparing.TaskRuns, ...],
     "decision_kinds": lambda: tuple[str, ...],
-    "ledger_review": lambda: views.CriteriaReview,
-    "review_order": lambda: tuple[views.OrderedRun, ...],
-    "runs_to_read": lambda: import_module(f"{views.__name__}.mode_analysis").RunsToRead,
+    "ledger_review": lambda: import_module("untaken.views.criteria_review").CriteriaReview,
+    "review_order": lambda: tuple[OrderedRun, ...],
+    "runs_to_read": lambda: import_module("untaken.views.mode_analysis").RunsToRead,
 }
 """What other pages show of them, and what each is: loaded with its page."""
 WITHOUT_NOTES: Final = frozenset((*(made.__name__ for made in FIRST_PAGE), *OTHER_PAGES))

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import Taxonomy, assignments_of, notes_of
+from untaken.analysis import Corpus, Taxonomy, assignments_of, notes_of
 from untaken.errors import number
 from untaken.judging import known_texts_to_judges, texts_to_judges
 from untaken.ledger import Run
-from untaken.scoring.transcript import EventMarks, Mark, Transcript, transcript_of
+from untaken.scoring import EventMarks, Mark, Transcript, transcript_of
 from untaken.views.plan_words import did_words
 
 if TYPE_CHECKING:
-    from untaken.counterfactual.plan import EvaluatedPath
+    from untaken.counterfactual import EvaluatedPath
 
 WORDS_CHARS = 300
 

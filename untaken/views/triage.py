@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.analysis.fix_first import FixItem, Kind, Saving, Triage, Way
-from untaken.analysis.fix_first.items import Ground
-from untaken.analysis.ranking import Contradiction
+from untaken.analysis import Contradiction, FixItem, Ground, Kind, Saving, Triage, Way
 from untaken.errors import Finding, Score
-from untaken.ledger import Run
-from untaken.ledger.infrastructure import InfrastructureKind
-from untaken.scoring import MissingRule
-from untaken.scoring.causes import Cause, CauseKind
-from untaken.views.advised import Advised
+from untaken.ledger import InfrastructureKind, Run
+from untaken.scoring import Cause, CauseKind, MissingRule
+from untaken.views.advising import Advised
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, figure, frame, interval, reasons, text, truth
 

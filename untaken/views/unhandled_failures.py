@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.errors import Unscored
-from untaken.ledger import Message, Observation, Run, ToolCall, readable
-from untaken.ledger.events import Event, RunFinished
-from untaken.scoring import RunScore
-from untaken.scoring.trace import Trace
+from untaken.ledger import Event, Message, Observation, Run, RunFinished, ToolCall, readable
+from untaken.scoring import RunScore, Trace
 
 Next = Literal["tried again", "tried otherwise", "went on", "spoke", "ended"]
 PREVIEW_CHARS = 240

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from untaken.analysis.corpus import Corpus
-from untaken.judging.rendering import holds
+from untaken.analysis import Corpus
+from untaken.judging import holds
 from untaken.ledger import Run, Verdict
-from untaken.scoring import NodeScore
-from untaken.scoring.verdicts import AUTHORITIES, not_withdrawn, settlement, whose_count
+from untaken.scoring import AUTHORITIES, NodeScore, not_withdrawn, settlement, whose_count
 
 Standing = Literal["decides", "outranked", "no opinion", "replaced", "withdrawn", "not counted"]
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import Triage
-from untaken.analysis.versions import (
+from untaken.analysis import (
+    VALUES,
+    Corpus,
     CostChange,
     DiscordantRuns,
     Field,
     FirstSuspect,
+    NotReached,
     Power,
     SubGoalChange,
+    Triage,
     VersionComparison,
     compare_versions,
 )
-from untaken.analysis.versions.comparison import Kind
-from untaken.analysis.versions.sides import VALUES
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.numbers import counted, percent, points
-from untaken.scoring.causes import Cause, cause_words
+from untaken.scoring import Cause, cause_words
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, figure, frame, text, truth
+from untaken.views.spending import MEASURES
 from untaken.views.statuses import STAR
-from untaken.views.usage import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +149,7 @@ class SubGoalChangeEntry(DocumentPart, frozen=True, kw_only=True):
     p: float | None
     p_holm: float | None
     called: bool
-    kind: Kind | None
+    kind: NotReached | None
     a_completed: Count
     a_reached: Count
     b_completed: Count

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from untaken.ledger import Run
-from untaken.ledger.run import BROKEN
+from untaken.ledger import BROKEN, Run
 from untaken.views.frame import Columns, count, frame, moment, text
 from untaken.workspace import AuditEntry, StoredFile
 

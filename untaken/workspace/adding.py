@@ -12,8 +12,7 @@ from sqlalchemy import Connection, Engine
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Head, Integrity, read_ledger, verify_ledger
-from untaken.ledger.heads import parse_heads
+from untaken.ledger import Head, Integrity, parse_heads, read_ledger, verify_ledger
 from untaken.plans import read_graph
 from untaken.workspace import bundles, records, removing, versions
 from untaken.workspace.anchoring import Anchored, anchor

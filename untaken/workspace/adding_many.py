@@ -11,8 +11,7 @@ from sqlalchemy import Connection, Engine
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError
-from untaken.ledger import Head, Integrity, verify_ledger
-from untaken.ledger.chain import intact
+from untaken.ledger import Head, Integrity, intact, verify_ledger
 from untaken.workspace import bundles, records, removing
 from untaken.workspace.adding import Arrival, GivenHeads, ledger_findings, placing, read_heads
 from untaken.workspace.anchoring import Anchored, anchor

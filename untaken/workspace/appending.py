@@ -19,22 +19,24 @@ from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
 from untaken.errors import UntakenError, Where
 from untaken.ledger import (
+    Clock,
     Draft,
+    Front,
     Head,
     LedgerWriter,
     Run,
+    View,
     disk,
     heads_path,
+    is_compressed,
     load_heads,
+    plain_chunks,
     read_ledger,
+    read_one,
     recover,
     save_heads,
+    without_repeats,
 )
-from untaken.ledger.lines import is_compressed, plain_chunks
-from untaken.ledger.reading import read_one
-from untaken.ledger.repeats import without_repeats
-from untaken.ledger.source import Front, View
-from untaken.ledger.writer import Clock
 from untaken.workspace import records
 from untaken.workspace.content import Staged, first_runs, peek
 from untaken.workspace.database import reading, writing

@@ -19,8 +19,7 @@ from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.ledger import Integrity, heads_path, save_heads, verify_ledger
-from untaken.ledger.journal import journal_path
+from untaken.ledger import Integrity, heads_path, journal_path, save_heads, verify_ledger
 from untaken.limits import KIB
 from untaken.workspace import records
 from untaken.workspace.appending import NOT_FOUND, ledger_snapshot

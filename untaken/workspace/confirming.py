@@ -9,8 +9,7 @@ from typing import Final
 
 from sqlalchemy import Engine, or_, select
 
-from untaken.ledger import Head, Run, read_ledger
-from untaken.ledger.events import Verdict, event_type
+from untaken.ledger import Head, Run, Verdict, event_type, read_ledger
 from untaken.workspace import records
 from untaken.workspace.anchoring import DIFFERS, WAITS
 from untaken.workspace.appending import move_head

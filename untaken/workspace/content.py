@@ -19,8 +19,7 @@ import msgspec
 import zstandard
 
 from untaken import limits
-from untaken.ledger import has_event_signature
-from untaken.ledger.disk import write_all
+from untaken.ledger import has_event_signature, write_all
 from untaken.limits import KIB, MIB
 from untaken.workspace.stored_file import FileKind
 from untaken.workspace.syncing import UNSYNCED, sync_folder

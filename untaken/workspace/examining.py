@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Run, heads_path, read_ledger
-from untaken.ledger.source import open_view
+from untaken.ledger import Run, heads_path, open_view, read_ledger
 from untaken.workspace.archive import LOOSE_FILE
 from untaken.workspace.content import GRAPHS, LEDGERS, digest_of
 from untaken.workspace.database import open_engine, writing

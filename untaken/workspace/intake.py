@@ -13,31 +13,35 @@ from typing import Final
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.garbage import seldom_collected
-from untaken.ledger import Integrity, heads_path
-from untaken.ledger.ledger_file import HeldLedgers
+from untaken.ledger import HeldLedgers, Integrity, heads_path
 from untaken.traces import (
+    Archive,
     Conversion,
     FileLoss,
+    Findings,
+    InMemory,
+    OnDisk,
     Sample,
+    Source,
     convert,
     formats,
     importers,
+    likeness,
     own_importers,
     recognise,
     recognise_files,
     sample_of,
+    stem_of,
+    usable_importers,
 )
-from untaken.traces.archives import Archive
-from untaken.traces.likeness import likeness
-from untaken.traces.losses import Findings
-from untaken.traces.registry import usable_importers
-from untaken.traces.sources import InMemory, OnDisk, Source, stem_of
 from untaken.working import step
-from untaken.workspace import Added, Incoming, KeptTrace, Workspace
-from untaken.workspace import sniff as sniff_native
+from untaken.workspace.adding_many import Incoming, KeptTrace
 from untaken.workspace.batches import batches
 from untaken.workspace.content import digest_of, source_identity
-from untaken.workspace.own_mappings import own_mappings
+from untaken.workspace.content import sniff as sniff_native
+from untaken.workspace.mapping_files import own_mappings
+from untaken.workspace.stored_file import Added
+from untaken.workspace.workspace import Workspace
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name). What it raises cancels what is left."""
@@ -195,7 +199,7 @@ def _with_kinds(arrived: Iterable[IntakeFile]) -> list[IntakeFile]:
 
 def _own_kind(sample: Sample) -> str | None:
     """What a file of our own is."""
-    from untaken.simulator.record import looks_like_planning  # noqa: PLC0415 (loads the simulator)
+    from untaken.simulator import looks_like_planning  # noqa: PLC0415 (loads the simulator)
 
     return PLANNING if looks_like_planning(sample.head) else sniff_native(sample.name, sample.head)
 
@@ -283,7 +287,7 @@ def _row(one: IntakeFile, added: Added) -> UploadResult:
 
 def _planning(context: ImportContext, one: IntakeFile) -> UploadResult:
     """Keeps a record of planning that is exactly of its form; one that is not says why."""
-    from untaken.simulator.record import parse_planning  # noqa: PLC0415 (loads the simulator)
+    from untaken.simulator import parse_planning  # noqa: PLC0415 (loads the simulator)
 
     data = one.data if isinstance(one.data, bytes) else one.data.read_bytes()
     try:

@@ -29,8 +29,8 @@ import msgspec
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.working import telling
-from untaken.workspace import Workspace
 from untaken.workspace.intake import Progress, UploadResult, take_in
+from untaken.workspace.workspace import Workspace
 
 _TICK: Final = 0.2
 """Seconds between two looks at what the process does; `progress` is called as often."""

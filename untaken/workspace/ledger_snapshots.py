@@ -10,9 +10,7 @@ from typing import Final
 import msgspec
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import heads_path
-from untaken.ledger.journal import journal_path
-from untaken.ledger.source import open_view
+from untaken.ledger import heads_path, journal_path, open_view
 from untaken.plans import PlanGraph, read_graph
 from untaken.workspace.stored_file import StoredFile
 from untaken.workspace.versions import as_version

@@ -18,14 +18,13 @@ from typing import BinaryIO, Final
 import msgspec
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Draft, Run
-from untaken.ledger.events import Event
-from untaken.workspace import Workspace
+from untaken.ledger import Draft, Event, Run
 from untaken.workspace.database import LOCAL
 from untaken.workspace.intake import Progress, UploadResult
 from untaken.workspace.intake_process import take_in_apart
 from untaken.workspace.scratch_folder import ScratchFolder
 from untaken.workspace.versions import UPLOAD
+from untaken.workspace.workspace import Workspace
 
 PREFIX: Final = "untaken-private-"
 NOT_SHARED: Final = "run-not-shared"

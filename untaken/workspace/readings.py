@@ -13,14 +13,22 @@ from typing import Final, NamedTuple
 from sqlalchemy import Connection, Engine
 
 from untaken.errors import Finding, UntakenError
-from untaken.ledger import AnyEvent, Head, Run, read_ledger
-from untaken.ledger.chain import SPANS, Chain
-from untaken.ledger.decoding import run_of
-from untaken.ledger.lines import Readable
-from untaken.ledger.reader import read_runs_as
-from untaken.ledger.reading import Reading
-from untaken.ledger.run_lines import CHANGED, RunLines
-from untaken.ledger.source import Front, open_view
+from untaken.ledger import (
+    CHANGED,
+    SPANS,
+    AnyEvent,
+    Chain,
+    Front,
+    Head,
+    Readable,
+    Reading,
+    Run,
+    RunLines,
+    open_view,
+    read_ledger,
+    read_runs_as,
+    run_of,
+)
 from untaken.limits import MIB
 from untaken.workspace import records
 from untaken.workspace.appending import NOT_FOUND, LedgerSnapshot, ledger_snapshot, ledger_snapshots

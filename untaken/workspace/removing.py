@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, delete, insert, select, update
 
-from untaken.ledger import heads_path
-from untaken.ledger.journal import journal_path
+from untaken.ledger import heads_path, journal_path
 from untaken.workspace import bundles, records
 from untaken.workspace.derived import discard_tables
 from untaken.workspace.records import now, removed_files

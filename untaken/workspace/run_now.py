@@ -10,9 +10,7 @@ from pathlib import Path
 import msgspec
 from sqlalchemy import Engine
 
-from untaken.ledger import AnyEvent, Head, Run
-from untaken.ledger.lines import is_compressed
-from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.ledger import TEXTS_TO_JUDGES, AnyEvent, Head, Run, is_compressed
 from untaken.workspace import records
 from untaken.workspace.appending import LedgerSnapshot, holding, ledger_snapshot, unknown_run
 from untaken.workspace.database import reading

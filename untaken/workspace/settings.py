@@ -10,9 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn
 
-from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual import Weights
 from untaken.errors import UntakenError, Where
-from untaken.plans.strict_document import Document, decode, read_yaml
+from untaken.plans import Document, decode, read_yaml
 
 SETTINGS: Final = "untaken.yaml"
 KEYS: Final = ("weights", "identity", "roles")

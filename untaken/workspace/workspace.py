@@ -12,9 +12,7 @@ from typing import Self
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import AnyEvent, Draft, Head, Run, verify_ledger
-from untaken.ledger.chain import Chain
-from untaken.ledger.writer import Clock
+from untaken.ledger import AnyEvent, Chain, Clock, Draft, Head, Run, verify_ledger
 from untaken.workspace import adding_many, bundles, drafts, records, removing
 from untaken.workspace.adding import (
     Arrival,

@@ -20,13 +20,10 @@ from untaken.analysis.auditing.successes import (
     other_order,
 )
 from untaken.analysis.auditing.writes import TaskAudit, audit_tasks
-from untaken.ledger.run import Run
+from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans import PlanGraph
-from untaken.plans.editing.edits import Edit
-from untaken.plans.plan_graph import SubGoal
-from untaken.scoring import RunScore
-from untaken.scoring.compiled import check_kind
+from untaken.plans import Edit, PlanGraph, SubGoal
+from untaken.scoring import RunScore, check_kind
 
 NodeVerdict = Literal["doubtful", "blind", "contested", "sound", "untested"]
 EdgeVerdict = Literal["doubtful", "sound", "untested"]

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from untaken.ledger.events import AnyEvent, Observation, RunFinished, State, ToolCall, Verdict
-from untaken.ledger.run import Run
-from untaken.plans.patterns import Pattern
-from untaken.scoring.state import merge_patch
+from untaken.ledger import AnyEvent, Observation, Run, RunFinished, State, ToolCall, Verdict
+from untaken.plans import Pattern
+from untaken.scoring import merge_patch
 
 Path = tuple[str, ...]
 OTHER: Final = "~other"

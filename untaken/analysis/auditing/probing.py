@@ -9,13 +9,9 @@ from typing import Final
 from untaken.analysis.auditing.mutants import compared, hollow, with_argument, with_field
 from untaken.analysis.auditing.scored import PlannedRun, PlanRuns, read_paths
 from untaken.errors import UntakenError
-from untaken.ledger.run import Run
-from untaken.plans import call_matches
-from untaken.plans.calls import expected_of
-from untaken.plans.expression_source import read_source
-from untaken.plans.plan_graph import SubGoal
-from untaken.scoring import score_together
-from untaken.scoring.compiled import CompiledSubGoal
+from untaken.ledger import Run
+from untaken.plans import SubGoal, call_matches, expected_of, read_source
+from untaken.scoring import CompiledSubGoal, score_together
 
 RUNS: Final = 3
 """Runs that completed a sub-goal whose actions are changed: what a check overlooks in three it overlooks."""

@@ -10,14 +10,9 @@ from typing import Any
 
 from untaken.analysis.auditing.mutants import without_verdicts
 from untaken.errors import Unscored, UntakenError
-from untaken.ledger.events import RunFinished, State
-from untaken.ledger.run import Run, copies_of
-from untaken.plans import PlanGraph
-from untaken.plans.expression_source import read_source
-from untaken.plans.globs import matches_glob
-from untaken.scoring import NodeResult, RunScore
-from untaken.scoring.compiled import CompiledGraph, compiled_graph
-from untaken.scoring.state import StateFold
+from untaken.ledger import Run, RunFinished, State, copies_of
+from untaken.plans import PlanGraph, matches_glob, read_source
+from untaken.scoring import CompiledGraph, NodeResult, RunScore, StateFold, compiled_graph
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,8 @@ from msgspec import to_builtins
 
 from untaken import stats
 from untaken.analysis.auditing.scored import PlannedRun, PlanRuns, read_paths
-from untaken.plans.editing.edits import Disconnect, Edit, Set
-from untaken.plans.patterns import as_literal
-from untaken.plans.plan_graph import Check, SubGoal, ToolCallSpec
-from untaken.scoring.differences import nearest_call, shown, unmet_arguments
-from untaken.scoring.tool_names import alike
+from untaken.plans import Check, Disconnect, Edit, Set, SubGoal, ToolCallSpec, as_literal
+from untaken.scoring import alike, nearest_call, shown, unmet_arguments
 
 if TYPE_CHECKING:
     from untaken.stats import Stratum

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from untaken.analysis.auditing.scored import PlannedRun, PlanRuns
-from untaken.counterfactual.plan.changes import plan_changes
-from untaken.ledger.events import readable
-from untaken.plans.calls import call_matches
-from untaken.plans.free_text import is_free_text
-from untaken.plans.plan_graph import ToolCallSpec
-from untaken.scoring.seen_texts import sought
+from untaken.counterfactual import plan_changes
+from untaken.ledger import readable
+from untaken.plans import ToolCallSpec, call_matches, is_free_text
+from untaken.scoring import sought
 
 MIN_AGENTS: Final = 2
 SAME: Final = 0.8

@@ -11,8 +11,7 @@ from untaken.analysis.comparing.aligned import KNOWN, AlignedRow, Cell, CellStat
 from untaken.errors import Unscored
 from untaken.ledger import Run, ToolCall
 from untaken.plans import PlanGraph, topological
-from untaken.scoring import NodeScore, RunScore
-from untaken.scoring.trace import Trace
+from untaken.scoring import NodeScore, RunScore, Trace
 
 Pattern = Mapping[str, CellStatus]
 """The status of each row in one run."""

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from untaken.analysis.comparing.aligned import KNOWN, AlignedRow, Cell, Divergence, Level, Split
 from untaken.analysis.comparing.cells import Side
-from untaken.counterfactual.contexts import context_words
+from untaken.counterfactual import context_words
 from untaken.errors import Unscored
 from untaken.ledger import SkillSelection, ToolCall, readable
 from untaken.plans import json_equal

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from untaken.analysis.comparing.aligned import AlignedRow
-from untaken.ledger import Message, Observation, Run, ToolCall, readable
-from untaken.ledger.answers import paired
+from untaken.ledger import Message, Observation, Run, ToolCall, paired, readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from untaken import limits
 from untaken.analysis.failure_modes.failure_mode import Taxonomy
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ModeAssignment, ReviewNote, Run
-from untaken.plans.globs import matches_glob
+from untaken.plans import matches_glob
 
 AssignmentStatus = Literal["accepted", "suggested", "withdrawn"]
 PEOPLE: Final = ("human:*",)

@@ -11,12 +11,9 @@ from untaken.analysis.failure_modes.issue_model import IssueRule
 from untaken.analysis.failure_modes.reading import NO_VERSION, version_of
 from untaken.analysis.failure_modes.shapes import error_kind
 from untaken.errors import Unscored
-from untaken.ledger import Message, Observation, Run, ToolCall, readable
-from untaken.ledger.events import Event
-from untaken.plans.expressions import evaluate_expression
-from untaken.plans.globs import matches_glob
-from untaken.scoring import RunScore
-from untaken.scoring.trace import Trace
+from untaken.ledger import Event, Message, Observation, Run, ToolCall, readable
+from untaken.plans import evaluate_expression, matches_glob
+from untaken.scoring import RunScore, Trace
 
 
 def run_facts(

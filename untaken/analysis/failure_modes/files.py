@@ -17,8 +17,7 @@ from msgspec import to_builtins
 from untaken.analysis.failure_modes.failure_mode import FailureMode, Taxonomy
 from untaken.atomic_file import change_file, write_whole
 from untaken.errors import UntakenError, Where
-from untaken.plans.strict_document import decode, read_yaml
-from untaken.plans.yaml_text import block_yaml
+from untaken.plans import block_yaml, decode, read_yaml
 
 TaxonomyEdit = Callable[[Taxonomy], Taxonomy]
 

@@ -14,8 +14,7 @@ from untaken.analysis.failure_modes.files import plain_yaml
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueStatus
 from untaken.atomic_file import change_file
 from untaken.errors import UntakenError, Where
-from untaken.plans.expressions import check_expression
-from untaken.plans.strict_document import decode, read_yaml
+from untaken.plans import check_expression, decode, read_yaml
 
 ISSUES: Final = "issues.yaml"
 """The file of a workspace that keeps its issues."""

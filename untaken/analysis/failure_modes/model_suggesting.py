@@ -15,10 +15,16 @@ from untaken.analysis.failure_modes.assignments import Note, assignment_draft, a
 from untaken.analysis.failure_modes.failure_mode import Taxonomy
 from untaken.analysis.failure_modes.suggesting import FiledText
 from untaken.errors import Unscored
-from untaken.judging.asking import ModelAccess, ModelAnswer, Question, read_template
-from untaken.judging.asking.access import Progress
-from untaken.judging.envelope import enveloped, nonce_for
-from untaken.judging.judge import author
+from untaken.judging import (
+    ModelAccess,
+    ModelAnswer,
+    Progress,
+    Question,
+    author,
+    enveloped,
+    nonce_for,
+    read_template,
+)
 from untaken.ledger import Draft, Run
 
 MOST_MODES: Final = 60

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Literal
 
 from untaken.analysis.failure_modes.shapes import Shape
-from untaken.judging.agreement import verdict_agreement
+from untaken.judging import verdict_agreement
 from untaken.ledger import Run
 
 Why = Literal["unseen shape", "judge and people disagree", "another of a shape"]

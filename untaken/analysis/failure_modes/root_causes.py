@@ -17,7 +17,7 @@ from untaken.analysis.failure_modes.agreement import MOST_PEOPLE, NEAR, steps_of
 from untaken.analysis.failure_modes.assignments import counted
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, Verdict
-from untaken.scoring.verdicts import not_withdrawn
+from untaken.scoring import not_withdrawn
 
 DECISIVE: Final = "rule:decisive step"
 """Author of automatic blame: the plan change at which the forecast of success falls most."""

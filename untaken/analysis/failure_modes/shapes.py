@@ -12,8 +12,7 @@ from typing import Final
 
 from untaken.errors import Unscored
 from untaken.ledger import Run, readable
-from untaken.scoring import RunScore
-from untaken.scoring.trace import Trace
+from untaken.scoring import RunScore, Trace
 
 Shape = tuple[str, ...]
 """Words such as ``order: completed`` and ``error: search_orders: no order # in stock``, in order of time."""

@@ -1,6 +1,6 @@
 """What to fix first: where failed runs fail first, why, and what a fix would gain (§5)."""
 
-from untaken.scoring.causes import Way as Way
+from untaken.scoring import Way as Way
 from untaken.analysis.fix_first.advice import (
     Advice as Advice,
     CheaperChoice as CheaperChoice,

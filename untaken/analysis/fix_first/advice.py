@@ -12,18 +12,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from untaken import stats
-from untaken.counterfactual import plan
-from untaken.counterfactual.choice import SMALL_Q, Choice
-from untaken.counterfactual.critical import CriticalCost, critical_costs
-from untaken.counterfactual.memory.observing import priced
-from untaken.counterfactual.parts import ScorePart, ScoreParts
-from untaken.counterfactual.paths import outcome_of
-from untaken.counterfactual.scoring import Outcome
+from untaken.counterfactual import (
+    SMALL_Q,
+    Choice,
+    CriticalCost,
+    Outcome,
+    ScorePart,
+    ScoreParts,
+    critical_costs,
+    outcome_of,
+    plan,
+    priced,
+)
 from untaken.errors import Unscored, number
 
 if TYPE_CHECKING:
     from untaken.analysis.corpus import Corpus
-    from untaken.counterfactual.plan import Option, Situation, Statement
+    from untaken.counterfactual import Option, Situation, Statement
 
 BETWEEN_AGENTS: Final = "compared between agents, which is never a recommendation"
 LARGE_Q: Final = f"q > {SMALL_Q:g}"

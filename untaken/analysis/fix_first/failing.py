@@ -18,8 +18,7 @@ from untaken.analysis.fix_first.subjects import Subject
 from untaken.analysis.fix_first.tally import FailureTally, Miss, one_of_two
 from untaken.errors import Unscored
 from untaken.plans import SubGoal
-from untaken.scoring.causes import BlamedRun, Cause, PassedRun, brief_cause, causes_of, commonest
-from untaken.scoring.causes.places import Undone, Way
+from untaken.scoring import BlamedRun, Cause, PassedRun, Undone, Way, brief_cause, causes_of, commonest
 
 
 def items_of(tally: FailureTally) -> tuple[tuple[FixItem, ...], tuple[Cause, ...]]:

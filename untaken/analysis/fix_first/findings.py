@@ -10,7 +10,7 @@ from untaken.analysis.fix_first.items import FixItem, InfrastructureGroup, LeftS
 from untaken.analysis.ranking import Contradiction
 from untaken.errors import number
 from untaken.numbers import counted, percent
-from untaken.scoring.causes import Cause
+from untaken.scoring import Cause
 
 ITEMS_SHOWN: Final = 6
 """Items to fix first that are shown at first, each with at most so many runs."""

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from untaken.errors import Score
-from untaken.ledger.infrastructure import InfrastructureKind
+from untaken.ledger import InfrastructureKind
 from untaken.numbers import counted
-from untaken.scoring.causes import Cause, brief_cause, cause_words
-from untaken.scoring.causes.places import Way
-from untaken.scoring.differences import brief
+from untaken.scoring import Cause, Way, brief, brief_cause, cause_words
 
 Kind = Literal["sub_goal", "cause"]
 Ground = Literal["failed runs", "critical completion"]

@@ -10,7 +10,7 @@ from untaken.analysis.fix_first.findings import Triage
 from untaken.analysis.fix_first.items import InfrastructureGroup
 from untaken.analysis.fix_first.tally import FailureTally, tally_of
 from untaken.errors import UntakenError
-from untaken.ledger.infrastructure import INFRASTRUCTURE_KINDS
+from untaken.ledger import INFRASTRUCTURE_KINDS
 
 
 def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:

@@ -10,8 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from untaken.plans import PlanGraph, SubGoal
-from untaken.plans.patterns import KINDS
+from untaken.plans import KINDS, PlanGraph, SubGoal
 
 # Possessive: linear in the length of a hostile title.
 SPECIFIC: Final = re.compile(

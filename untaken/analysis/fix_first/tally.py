@@ -12,12 +12,9 @@ from untaken import stats
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first.subjects import Key, Subject, subjects_of
 from untaken.errors import Unscored
-from untaken.ledger import Run
-from untaken.ledger.infrastructure import InfrastructureKind, infrastructure_of
+from untaken.ledger import InfrastructureKind, Run, infrastructure_of
 from untaken.plans import PlanGraph
-from untaken.scoring import NodeResult, RunScore
-from untaken.scoring.causes.places import Undone, Way, attempts_at, undone_in_order
-from untaken.scoring.run_score import counted_nodes
+from untaken.scoring import NodeResult, RunScore, Undone, Way, attempts_at, counted_nodes, undone_in_order
 
 HARMLESS_SUCCESSES: Final = 5
 """With fewer successes nothing is harmless."""

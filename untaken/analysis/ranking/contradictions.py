@@ -7,7 +7,7 @@ from typing import Literal
 
 from untaken.analysis.ranking.ranked import Contradiction
 from untaken.errors import Unscored
-from untaken.scoring.run_score import RunScore
+from untaken.scoring import RunScore
 
 
 def contradictory_runs(scores: Iterable[RunScore]) -> tuple[Contradiction, ...]:

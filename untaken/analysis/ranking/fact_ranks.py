@@ -16,7 +16,7 @@ from untaken.analysis.ranking.groups import parts_of
 from untaken.analysis.ranking.metrics import METRICS, WEIGHTED
 from untaken.analysis.ranking.rank import rank_tables
 from untaken.analysis.ranking.rank_report import RankReport
-from untaken.facts.opened import Facts
+from untaken.facts import Facts
 
 
 def rank_facts(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankReport:

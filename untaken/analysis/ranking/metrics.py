@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from untaken.errors import Score, Unscored
-from untaken.scoring.run_score import NodeResult, RunScore
+from untaken.scoring import NodeResult, RunScore
 
 
 class Metric(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from untaken.analysis.ranking.metrics import METRICS
 from untaken.analysis.ranking.rank_report import RankReport
 from untaken.errors import Finding, Score, Unscored
 from untaken.numbers import counted
-from untaken.scoring.run_score import AgentScore
+from untaken.scoring import AgentScore
 
 POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__dataclass_fields__)
 """Metrics that `untaken score` pools and `untaken rank` averages over tasks."""

@@ -32,11 +32,18 @@ from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.limits import COMPARED_AGENTS
 from untaken.numbers import counted
-from untaken.scoring import score_agents
-from untaken.scoring.run_score import AgentScore, MissingRule, RunScore
-from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval
-from untaken.stats.ranks import PairTests, rank_interval, task_flips
-from untaken.stats.shares import guaranteed_interval, share_interval
+from untaken.scoring import AgentScore, MissingRule, RunScore, score_agents
+from untaken.stats import (
+    PairTests,
+    guaranteed_interval,
+    kendall_p,
+    kendall_tau_b,
+    rank_interval,
+    share_interval,
+    spearman,
+    task_flips,
+    tau_interval,
+)
 
 
 def rank_agents(

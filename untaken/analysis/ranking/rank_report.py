@@ -18,7 +18,7 @@ from untaken.analysis.ranking.comparisons import (
 from untaken.analysis.ranking.metrics import OUTCOME
 from untaken.analysis.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
 from untaken.errors import number
-from untaken.scoring.run_score import RunScore
+from untaken.scoring import RunScore
 
 
 @dataclass(frozen=True, kw_only=True)

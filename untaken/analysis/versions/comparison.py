@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final, Literal
 from untaken import stats
 from untaken.analysis.versions.discordant import DiscordantRuns, discordant_pairs
 from untaken.analysis.versions.sides import Field, Sides, VersionRun, sides
-from untaken.ledger.run import Run
+from untaken.ledger import Run
 from untaken.plans import GraphSet
 
 if TYPE_CHECKING:
     from untaken.stats import Stratum
 
-Kind = Literal["skipped", "failed"]
+NotReached = Literal["skipped", "failed"]
 ALPHA: Final = 0.05
 SHUFFLES: Final = 499
 RESAMPLES: Final = 10_000
@@ -55,7 +55,7 @@ class SubGoalChange:
     p: float | None
     p_holm: float | None
     called: bool
-    kind: Kind | None
+    kind: NotReached | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +265,7 @@ def _difference(
     return stats.risk_difference(strata), *stats.score_interval(strata), stats.exact_test(strata).p
 
 
-def _kind(counts: Mapping[bool, Mapping[str, int]], difference: float | None) -> Kind | None:
+def _kind(counts: Mapping[bool, Mapping[str, int]], difference: float | None) -> NotReached | None:
     """Which way of not completing it grew on the side that completes it less often."""
     if not difference:
         return None

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 from untaken.analysis.versions.sides import Sides, VersionRun
 from untaken.plans import GraphSet
-from untaken.scoring import NodeScore
-from untaken.scoring.compiled import compiled_graph
-from untaken.scoring.run_score import RunScore
+from untaken.scoring import NodeScore, RunScore, compiled_graph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

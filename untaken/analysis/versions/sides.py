@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from untaken import stats
 from untaken.errors import UntakenError
-from untaken.ledger.run import Run, copies_of
+from untaken.ledger import Run, copies_of
 from untaken.plans import GraphSet, PlanGraph
-from untaken.scoring import NodeResult, RunScore
-from untaken.scoring.compiled import compiled_graph
+from untaken.scoring import NodeResult, RunScore, compiled_graph
 
 if TYPE_CHECKING:
     from untaken.stats import Stratum

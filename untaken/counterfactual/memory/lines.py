@@ -16,8 +16,7 @@ import msgspec
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.ledger import disk
-from untaken.ledger.strict_json import JsonFault, parse_json
+from untaken.ledger import JsonFault, disk, parse_json
 
 Item = TypeVar("Item")
 _LINES: Final = 4096

@@ -13,8 +13,7 @@ from untaken.counterfactual.memory.log import line_of
 from untaken.counterfactual.memory.record import Observed
 from untaken.counterfactual.memory.sums import WEIGHTS
 from untaken.errors import Finding, Unscored
-from untaken.ledger.events import RunFinished
-from untaken.ledger.run import Run, trails_of_copies
+from untaken.ledger import Run, RunFinished, trails_of_copies
 
 UNPRICED: Final = "unpriced"
 """The `cost_unit` by which an importer says that the recorded cost is none."""

@@ -14,7 +14,7 @@ from untaken.counterfactual.memory.observing import collect
 from untaken.counterfactual.memory.record import Observed
 from untaken.counterfactual.memory.snapshot import Snapshot
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger.run import Run
+from untaken.ledger import Run
 
 if TYPE_CHECKING:
     from untaken.counterfactual.memory.history import History

@@ -15,7 +15,7 @@ from untaken.counterfactual.memory.policy import PolicyMemory
 from untaken.counterfactual.memory.queue import applied_signals, queue_path, read_queue, waiting_signals
 from untaken.counterfactual.memory.record import Observed
 from untaken.counterfactual.memory.signals import signal_line
-from untaken.ledger.run import Run
+from untaken.ledger import Run
 
 
 class Difference(Struct, frozen=True, kw_only=True, gc=False):

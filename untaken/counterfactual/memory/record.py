@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from untaken import limits
 from untaken.counterfactual.memory.sums import Spread, Sums
 from untaken.errors import Score
-from untaken.ledger.context import check_layers
-from untaken.ledger.events import Instant, Layers, Name
+from untaken.ledger import Instant, Layers, Name, check_layers
 
 RUNS_NAMED: Final = 20
 """Most run ids that a record names; it counts all of them."""

@@ -13,7 +13,7 @@ from untaken.counterfactual.memory.lines import encode, parse
 from untaken.counterfactual.memory.record import Observed
 from untaken.counterfactual.memory.sums import WEIGHTS
 from untaken.errors import UntakenError, Where
-from untaken.ledger.events import Count, Instant, Name
+from untaken.ledger import Count, Instant, Name
 
 Direction = Literal["negative", "positive"]
 _HINT: Final = "remove the queue and fill it again with `untaken memory queue`; applied signals are kept"

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from untaken.counterfactual.plan.evaluate import EvaluatedDecision, PlanEvaluation
 from untaken.errors import Score, Unscored
-from untaken.stats.rates import wilson
+from untaken.stats import wilson
 
 RUNS_MIN: Final = 20
 """Fewest runs with an outcome and a forecast for a card."""

@@ -14,12 +14,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from untaken.errors import Unscored
-from untaken.ledger.answers import paired
-from untaken.ledger.events import Observation
-from untaken.ledger.run import Run, copies_of
-from untaken.plans import PlanGraph, call_matches
-from untaken.plans.globs import matches_glob
-from untaken.plans.plan_graph import SubGoal
+from untaken.ledger import Observation, Run, copies_of, paired
+from untaken.plans import PlanGraph, SubGoal, call_matches, matches_glob
 
 OptionKind = Literal["advance", "unplanned", "hand_over", "stop_open", "stop_done"]
 

@@ -30,7 +30,7 @@ from untaken.counterfactual.plan.statements import (
     test_contrast,
 )
 from untaken.errors import Score, Unscored, number
-from untaken.ledger.run import Run
+from untaken.ledger import Run
 from untaken.plans import PlanGraph
 
 SHUFFLES: Final = 40

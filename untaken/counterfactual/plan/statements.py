@@ -28,9 +28,7 @@ from untaken.counterfactual.support import (
     too_many,
 )
 from untaken.errors import Unscored
-from untaken.stats.multiple import benjamini_hochberg
-from untaken.stats.stratified import Stratum, score_interval
-from untaken.stats.two_way import Block, slope_between_agents
+from untaken.stats import Block, Stratum, benjamini_hochberg, score_interval, slope_between_agents
 
 SIDE_MIN: Final = 3
 """Fewest runs of either option in informative tasks."""

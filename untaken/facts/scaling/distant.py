@@ -17,6 +17,8 @@ from untaken.errors import Finding, Unscored
 from untaken.facts.scaling.places import Place, at_hand
 from untaken.ledger import (
     GENESIS,
+    SPANS,
+    TEXTS_TO_JUDGES,
     AnyEvent,
     Event,
     Integrity,
@@ -24,15 +26,14 @@ from untaken.ledger import (
     Observation,
     Plan,
     Run,
+    RunLines,
     RunStarted,
     SkillSelection,
     State,
     ToolCall,
+    ledger_changed,
     read_ledger,
 )
-from untaken.ledger.chain import SPANS
-from untaken.ledger.run import TEXTS_TO_JUDGES
-from untaken.ledger.run_lines import RunLines, ledger_changed
 from untaken.limits import MIB
 from untaken.plans import GraphSet
 from untaken.scoring import MissingRule, RunScore

@@ -14,14 +14,10 @@ from typing import Any, Final
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.extras import extra_missing
-from untaken.ledger import has_event_signature, heads_path
-from untaken.ledger.signature import not_a_ledger as no_ledger
-from untaken.ledger.source import naming, require_path
-from untaken.traces.likeness import NAMED, ignored, not_a_ledger
-from untaken.traces.registry import recognise
-from untaken.traces.sample import sample_of
-from untaken.workspace import LEDGERS, ledgers_and_graphs, peek
-from untaken.workspace.content import GRAPHS, NOT_LEDGERS, PEEK_BYTES
+from untaken.ledger import has_event_signature, heads_path, naming, require_path
+from untaken.ledger import not_a_ledger as no_ledger
+from untaken.traces import NAMED, ignored, not_a_ledger, recognise, sample_of
+from untaken.workspace import GRAPHS, LEDGERS, NOT_LEDGERS, PEEK_BYTES, ledgers_and_graphs, peek
 
 HEADS: Final = ".heads.json"
 LOOKED_AT: Final = 20

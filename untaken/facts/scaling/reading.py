@@ -26,12 +26,11 @@ from untaken.facts.scaling.distant import (
 )
 from untaken.facts.scaling.places import Place, at_hand, find_ledgers, name_of, size_of
 from untaken.facts.scaling.pool import Cluster
-from untaken.ledger import Run, Verdict, read_ledger, unread_runs
-from untaken.ledger.reader import read_runs_as
-from untaken.ledger.run_lines import RunLines
-from untaken.ledger.source import naming
+from untaken.ledger import Run, RunLines, Verdict, naming, read_ledger, read_runs_as, unread_runs
 from untaken.plans import GraphSet, PlanGraph
 from untaken.scoring import (
+    AT_ONCE,
+    DetailLater,
     MissingRule,
     RunScore,
     ScoreDetail,
@@ -40,8 +39,6 @@ from untaken.scoring import (
     score_run,
     score_together,
 )
-from untaken.scoring.run_score import DetailLater
-from untaken.scoring.scoring import AT_ONCE
 
 Made = TypeVar("Made")
 Progress = Callable[[int, int, str], None]

@@ -26,13 +26,14 @@ from untaken.facts.scaling.reading import (
     encoded_score,
     made_of,
 )
-from untaken.ledger import AnyEvent, Run
-from untaken.ledger.run_lines import RunLines
+from untaken.ledger import AnyEvent, Run, RunLines
 from untaken.limits import MIB
-from untaken.plans import GraphSet
-from untaken.plans.structure import graph_digest
-from untaken.workspace import Workspace
-from untaken.workspace.derived import (
+from untaken.plans import GraphSet, graph_digest
+from untaken.workspace import (
+    FileReading,
+    LedgerContent,
+    StoredFile,
+    Workspace,
     has_answer,
     key_of,
     load_answer,
@@ -41,8 +42,6 @@ from untaken.workspace.derived import (
     save_table,
     tidy_tables,
 )
-from untaken.workspace.readings import FileReading, LedgerContent
-from untaken.workspace.stored_file import StoredFile
 
 _CONTENTS: Final = "contents"
 _decode_contents = msgspec.msgpack.Decoder(dict[str, LedgerContent]).decode

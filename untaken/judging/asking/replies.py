@@ -12,7 +12,7 @@ import msgspec
 
 from untaken import limits
 from untaken.errors import UntakenError, Where, bare_addresses
-from untaken.ledger.strict_json import JsonFault, parse_json
+from untaken.ledger import JsonFault, parse_json
 
 SALT_FILE: Final = "salt"
 SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")

@@ -18,8 +18,7 @@ from untaken.errors import Score, Unscored
 from untaken.judging.criteria.criterion import CriteriaSet, Criterion, Quantified, QuantifierRun, Value
 from untaken.ledger import Observation, Run, State, ToolCall
 from untaken.plans import GraphSet, PlanGraph
-from untaken.scoring import NodeScore, RunScore, score_together
-from untaken.scoring.run_score import counted_nodes
+from untaken.scoring import NodeScore, RunScore, counted_nodes, score_together
 
 BY: Final = "ledger"
 SOME: Final = 1e-9

@@ -11,7 +11,7 @@ from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.judging.criteria.criterion import QuantifierRun
 from untaken.judging.criteria.means import level_interval, levels_by_subject, tasks_of_subjects, top_level
-from untaken.stats.rates import wilson
+from untaken.stats import wilson
 
 Unit = TypeVar("Unit")
 

@@ -10,8 +10,8 @@ import msgspec
 from untaken.atomic_file import write_whole
 from untaken.errors import UntakenError, Where
 from untaken.judging.criteria.criterion import CriteriaSet, Criterion
-from untaken.ledger.strict_json import JsonFault
-from untaken.traces.literals import parse_document
+from untaken.ledger import JsonFault
+from untaken.traces import parse_document
 
 FILE_BYTES = 1024 * 1024
 

@@ -19,8 +19,7 @@ from untaken.judging.criteria.disturb import ATTACKS, Attack, disturb
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
 from untaken.judging.view import LedgerView, record_of
-from untaken.ledger import Run, RunFinished, RunStarted
-from untaken.ledger.events import Event
+from untaken.ledger import Event, Run, RunFinished, RunStarted
 from untaken.plans import GraphSet, PlanGraph
 
 VALUE_CHARS: Final = 80

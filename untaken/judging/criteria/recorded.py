@@ -10,9 +10,8 @@ from typing import Any, Final
 from untaken.errors import Finding, Severity, UntakenError, Where
 from untaken.judging.criteria.criterion import Criterion, Quantified, QuantifierRun, Value, read_value
 from untaken.judging.criteria.files import load_criteria
-from untaken.ledger import Run
-from untaken.ledger.strict_json import JsonFault
-from untaken.traces.literals import parse_document, values_in
+from untaken.ledger import JsonFault, Run
+from untaken.traces import parse_document, values_in
 
 REPLIES: Final = ".evaluated_problems.json"
 CRITERIA: Final = (".criteria.txt", ".criteria.json")

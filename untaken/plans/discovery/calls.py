@@ -11,11 +11,12 @@ from typing import Any, Final
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.plans import Check, SubGoal, ToolCallSpec, matches_glob
 from untaken.plans.discovery.first_attempts import FirstAttempts
 from untaken.plans.discovery.proposed_graph import SharedCall
 from untaken.plans.free_text import is_free_text
+from untaken.plans.globs import matches_glob
 from untaken.plans.patterns import as_literal
+from untaken.plans.plan_graph import Check, SubGoal, ToolCallSpec
 
 MIN_SUCCESSES: Final = 2
 """Successes of a task that share a call: what one run does says nothing about what is needed."""

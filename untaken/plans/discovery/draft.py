@@ -12,7 +12,6 @@ import msgspec
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive_reduction
 from untaken.plans.discovery.alternatives import alternatives
 from untaken.plans.discovery.calls import FamilyFit, TaskFit, family_fit, orders_by_calls, shared_calls
 from untaken.plans.discovery.first_attempts import (
@@ -34,7 +33,9 @@ from untaken.plans.discovery.proposed_graph import (
     Source,
     Support,
 )
-from untaken.stats.rates import wilson
+from untaken.plans.plan_graph import PlanGraph, SubGoal
+from untaken.plans.structure import ancestors, topological, transitive_reduction
+from untaken.stats import wilson
 
 LARGEST: Final = 1_000
 """Sub-goals of a draft: nobody could go through more."""

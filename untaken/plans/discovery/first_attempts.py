@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from untaken import limits
 from untaken.ledger import Plan, Run
-from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, escape_glob, map_actions
 from untaken.plans.discovery.proposed_graph import Source
+from untaken.plans.globs import escape_glob
+from untaken.plans.mapping import map_actions
+from untaken.plans.plan_graph import Check, PlanGraph, Rule, SubGoal, ToolCallSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from untaken.plans.discovery.first_attempts import FirstAttempts
 from untaken.plans.discovery.proposed_graph import Support
-from untaken.stats.rates import wilson
+from untaken.stats import wilson
 
 Pair = tuple[int, int]
 NEVER: Final = float("inf")

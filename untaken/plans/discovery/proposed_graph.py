@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from untaken.errors import Finding
-from untaken.plans import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 
 THETA: Final = 0.95
 MIN_SHARE: Final = 0.2

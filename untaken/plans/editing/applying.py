@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.plans import PlanGraph, SubGoal, validate
 from untaken.plans.editing.edits import (
     Add,
     Connect,
@@ -23,7 +22,9 @@ from untaken.plans.editing.edits import (
     SetGraph,
 )
 from untaken.plans.files import spelled_out
+from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.plans.strict_document import decode, read_json
+from untaken.plans.validation import validate
 
 Whole = TypeVar("Whole", SubGoal, PlanGraph)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from untaken.plans import PlanGraph, json_equal
 from untaken.plans.editing.applying import apply, apply_all
 from untaken.plans.editing.edits import (
     FIELDS,
@@ -22,6 +21,8 @@ from untaken.plans.editing.edits import (
     Set,
     SetGraph,
 )
+from untaken.plans.patterns import json_equal
+from untaken.plans.plan_graph import PlanGraph
 
 
 def edits_between(old: PlanGraph, new: PlanGraph, *, renamed: Mapping[str, str] | None = None) -> list[Edit]:

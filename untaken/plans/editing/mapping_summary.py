@@ -8,22 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from untaken.ledger import Run
-from untaken.ledger.events import Message, ToolCall
-from untaken.plans import (
-    Mapping,
-    PlanGraph,
-    Rule,
-    SubGoal,
-    ToolCallSpec,
-    call_counts,
-    call_matches,
-    escape_glob,
-    map_actions,
-    matches_glob,
-    rule_fits,
-)
+from untaken.ledger import Message, Run, ToolCall
+from untaken.plans.calls import call_counts, call_matches
+from untaken.plans.globs import escape_glob, matches_glob
+from untaken.plans.mapping import Mapping, map_actions, rule_fits
 from untaken.plans.patterns import as_literal
+from untaken.plans.plan_graph import PlanGraph, Rule, SubGoal, ToolCallSpec
 
 EXAMPLES: Final = 5
 """Actions that are named for each thing found."""

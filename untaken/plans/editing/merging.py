@@ -10,8 +10,9 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from untaken.plans import PlanGraph, SubGoal, json_equal
 from untaken.plans.editing.edits import FIELDS
+from untaken.plans.patterns import json_equal
+from untaken.plans.plan_graph import PlanGraph, SubGoal
 
 Side = Literal["mine", "theirs"]
 Place = tuple[str | None, str]

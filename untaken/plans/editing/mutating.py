@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from untaken.ledger import Run, ToolCall
-from untaken.ledger.events import Observation, State
+from untaken.ledger import Observation, Run, State, ToolCall
 from untaken.plans.globs import escape_glob
 
 Proposed = Literal["mutates", "hand_over", ""]

@@ -13,9 +13,10 @@ from typing import Any, Final
 import msgspec
 
 from untaken.errors import UntakenError, Where
-from untaken.plans import PlanGraph, SubGoal, parse_graph
 from untaken.plans.editing.differing import edits_between
 from untaken.plans.editing.edits import Edit
+from untaken.plans.files import parse_graph
+from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.plans.strict_document import decode, read_json
 
 JSON_FIELDS: Final = ("check", "rules")

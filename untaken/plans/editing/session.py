@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from untaken.plans import PlanGraph, graph_digest
 from untaken.plans.editing.applying import apply_all
 from untaken.plans.editing.edits import Edit, in_words
+from untaken.plans.plan_graph import PlanGraph
+from untaken.plans.structure import graph_digest
 
 STEPS: Final = 500
 """Number of steps that can be undone."""

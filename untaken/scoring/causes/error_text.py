@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.plans.patterns import text_of
+from untaken.plans import text_of
 
 ERROR_CHARS: Final = 200
 _READ_CHARS: Final = 2_000

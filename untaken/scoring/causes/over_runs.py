@@ -12,15 +12,14 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from untaken.ledger import Run, ToolCall
-from untaken.plans import call_matches
-from untaken.plans.plan_graph import SubGoal, ToolCallSpec
+from untaken.plans import SubGoal, ToolCallSpec, call_matches
 from untaken.scoring.causes.cause import Cause, CauseKind
 from untaken.scoring.causes.error_text import stripped_error
 from untaken.scoring.causes.features import Feature, RunFeatures, Seen, with_absent
 from untaken.scoring.causes.represented import LEAST_RUNS, LEAST_TASKS, Represented, over_represented
 from untaken.scoring.differences import FieldDifference, nearest_call
 from untaken.scoring.seen_texts import SeenTexts
-from untaken.scoring.unused_values import unused_values
+from untaken.scoring.unused import unused_values
 
 MOST_COMPARED: Final = 2_000
 """Runs that passed a sub-goal and are compared with those that failed at it."""

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from untaken.ledger import Run
 from untaken.plans import PlanGraph
-from untaken.scoring import NodeResult, RunScore
 from untaken.scoring.compiled import compiled_graph
+from untaken.scoring.run_score import NodeResult, RunScore
 
 Way = Literal[
     "never attempted", "attempted", "stopped", "attempts unknown", "check holds", "everything completed"

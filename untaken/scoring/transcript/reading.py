@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.errors import Unscored
-from untaken.ledger import Run, readable
+from untaken.ledger import Run, paired, readable
 from untaken.ledger import events as ev
-from untaken.ledger.answers import paired
-from untaken.plans.patterns import text_of
-from untaken.scoring import RunScore
+from untaken.plans import text_of
+from untaken.scoring.run_score import RunScore
 from untaken.scoring.transcript.items import (
     ItemKind,
     Mark,

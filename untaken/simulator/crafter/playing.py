@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from untaken.judging.asking import ModelAccess
+from untaken.judging import ModelAccess
 from untaken.ledger import LedgerWriter
 from untaken.simulator.crafter.recording import RunRecorder, StepClock, task_id
 from untaken.simulator.crafter.world import CrafterWorld

@@ -14,9 +14,7 @@ from typing import Any, Final
 from untaken import limits
 from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.simulator.crafter.names import ACHIEVEMENTS
-from untaken.traces.jsontext import JsonReader, decode_text
-from untaken.traces.losses import Findings, clip
-from untaken.traces.sources import Source, found_sources
+from untaken.traces import Findings, JsonReader, Source, clip, decode_text, found_sources
 
 BUDGET_STEPS: Final = 1_000_000
 """Environment steps within which episodes count, as published scores have it."""

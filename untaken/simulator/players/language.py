@@ -9,13 +9,12 @@ from msgspec import Meta, Struct
 
 from untaken import limits
 from untaken.errors import Unscored
-from untaken.judging.asking import ModelAccess, Question, Template, read_template
-from untaken.judging.envelope import enveloped, nonce_for
+from untaken.judging import ModelAccess, Question, Template, enveloped, nonce_for, read_template
 from untaken.simulator.crafter.names import ACTION_PATTERN
 from untaken.simulator.players.feedback import WithoutSkills
 from untaken.simulator.policy import Act
 from untaken.simulator.state_causality.variables import variables_of
-from untaken.traces.losses import clip
+from untaken.traces import clip
 
 if TYPE_CHECKING:
     from untaken.simulator.policy import Feedback, Seen

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeVar
 from msgspec import Meta, Struct
 
 from untaken.errors import Unscored
-from untaken.judging.asking import ModelAccess, Question, Template, read_template
+from untaken.judging import ModelAccess, Question, Template, read_template
 from untaken.simulator.crafter import LocalView
 from untaken.simulator.state_causality.causal_state import STAY_ALIVE, CausalEdge, Concept, StateVariable
 from untaken.simulator.state_causality.evaluator import StateCausality

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from untaken.plans.yaml_text import flow, text
+from untaken.plans import flow, text
 from untaken.traces.mapped.draft_calls import list_of_calls, listed, nested_calls, worked
 from untaken.traces.mapped.draft_kinds import KINDS_SHOWN, by_member, by_value, kind_of, kind_path, phase_of
 from untaken.traces.mapped.draft_names import (

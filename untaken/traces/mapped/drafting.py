@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final
 
 from untaken.numbers import counted
-from untaken.plans.yaml_text import flow
+from untaken.plans import flow
 from untaken.traces.losses import Findings
 from untaken.traces.mapped.draft_items import best_list, drafted_items, lists_by_path
 from untaken.traces.mapped.draft_names import (

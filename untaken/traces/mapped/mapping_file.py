@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.plans.strict_document import Document, Path, read_yaml
+from untaken.plans import Document, Path, read_yaml
 from untaken.traces.format_info import RUN_FIELDS, FormatInfo, RunField
 from untaken.traces.losses import Findings, clip
 from untaken.traces.mapped.rules import Rule, Rules

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from untaken.plans.strict_document import Path
+from untaken.plans import Path
 from untaken.traces.losses import clip
 from untaken.traces.mapped.terms import MappingTerms, Scope, Term, is_filled
 from untaken.traces.messages import FIELDS, is_message, message_items

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from untaken.errors import UntakenError
-from untaken.plans.strict_document import Document, Path
+from untaken.plans import Document, Path
 from untaken.traces.losses import Findings, clip
 from untaken.traces.mapped.paths import RecordPath, read_path
 from untaken.traces.readings import mapping, parsed, text

@@ -8,9 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from untaken.errors import Unscored
-from untaken.ledger import Message, Observation, Run, ToolCall
-from untaken.ledger.events import readable
-from untaken.traces.output import file_stem
+from untaken.ledger import Message, Observation, Run, ToolCall, readable
+from untaken.traces import file_stem
 from untaken.views.exporting.evaluations import EvaluatedRun
 
 VERSION: Final = "ATIF-v1.6"

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from untaken.errors import Score, Unscored, number, reason
 from untaken.ledger import Run, Verdict
-from untaken.scoring import NodeScore, RunScore
-from untaken.scoring.verdicts import not_withdrawn, whose_count
+from untaken.scoring import NodeScore, RunScore, not_withdrawn, whose_count
 
 UNSCORED: Final = "unscored"
 PASSED: Final = {True: "pass", False: "fail"}

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.ledger import Message, Plan, Run, ToolCall
-from untaken.ledger.events import readable
+from untaken.ledger import Message, Plan, Run, ToolCall, readable
 from untaken.views.exporting.evaluations import EvaluatedRun, Evaluation
 
 RESULT: Final = "gen_ai.evaluation.result"

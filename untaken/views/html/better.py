@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Final
 
-from untaken.analysis.ranking import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
+from untaken.analysis import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 from untaken.errors import number
 from untaken.numbers import counted, interval, points
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together

@@ -7,14 +7,12 @@ from typing import Final
 
 import msgspec
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import FixItem, Triage
-from untaken.counterfactual.choice import Choice
-from untaken.counterfactual.levels import level_words
+from untaken.analysis import Corpus, FixItem, Triage
+from untaken.counterfactual import Choice, level_words
 from untaken.errors import Unscored
 from untaken.numbers import counted, decimal, interval, p_value, signed
-from untaken.scoring.causes import cause_words
-from untaken.views.advised import Advised, AdvisedChoice
+from untaken.scoring import cause_words
+from untaken.views.advising import Advised, AdvisedChoice
 from untaken.views.cause import cause_of
 from untaken.views.html.markup import Markup, facts, row, run_list, run_name, section, short, table, tag
 from untaken.views.html.summary import gain_words

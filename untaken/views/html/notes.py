@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import Taxonomy, modes_of, notes_of
-from untaken.analysis.failure_modes.reading import ReadRun, modes_seen, read_runs
+from untaken.analysis import Corpus, ReadRun, Taxonomy, modes_of, modes_seen, notes_of, read_runs
 from untaken.numbers import counted
 from untaken.scoring import RunScore
+from untaken.views.briefing import run_brief
 from untaken.views.cause import cause_of
 from untaken.views.html.markup import Markup, row, run_name, section, short, table, tag
-from untaken.views.run_brief import run_brief
 
 FOCUSED: Final = 5
 LISTED: Final = 200

@@ -8,15 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.failure_modes import Taxonomy
-from untaken.analysis.fix_first import triage
-from untaken.analysis.ranking.groups import LEFT_OUT
+from untaken.analysis import LEFT_OUT, Corpus, Taxonomy, triage
 from untaken.errors import Score, Unscored
 from untaken.judging import LabelledRate, LabelledRates
 from untaken.numbers import counted, decimal, interval, percent, points
 from untaken.scoring import NodeResult, RunScore, Status
-from untaken.views.advised import advised
+from untaken.views.advising import advised
 from untaken.views.first_page import first_numbers
 from untaken.views.html.better import better_section
 from untaken.views.html.fix_list import (

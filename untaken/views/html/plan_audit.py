@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.analysis.auditing import ALARMS, PlanAudit
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import ALARMS, Corpus, PlanAudit
 from untaken.numbers import decimal
 from untaken.views.audit import audit_corpus, writes_in_words
 from untaken.views.html.markup import Markup, row, section, short, table

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from untaken.analysis.ranking import HEADLINE, RankedAgent, RankReport, metric_words
-from untaken.analysis.ranking.ranked import crossing_agents
+from untaken.analysis import HEADLINE, RankedAgent, RankReport, crossing_agents, metric_words
 from untaken.errors import Unscored, number
 from untaken.numbers import counted, interval, percent
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together

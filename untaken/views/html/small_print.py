@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.scoring import RunScore

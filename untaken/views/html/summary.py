@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import FixItem, Triage
-from untaken.analysis.ranking import metric_words
+from untaken.analysis import Corpus, FixItem, Triage, metric_words
 from untaken.errors import Unscored, number
 from untaken.numbers import counted, interval, percent, points, signed
 from untaken.views.html.better import leaders

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.errors import Unscored
 from untaken.numbers import counted, decimal, interval, money, percent
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
-from untaken.views.usage import AgentUsage, usage
+from untaken.views.spending import AgentUsage, usage
 
 TASKS: Final = 60
 """Rows by agent and task that the full report shows."""

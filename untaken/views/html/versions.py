@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.versions import SubGoalChange, most_paired
+from untaken.analysis import Corpus, SubGoalChange, most_paired
 from untaken.numbers import p_value, points
 from untaken.views.html.markup import Markup, row, section, short, table, tag
 from untaken.views.statuses import STAR

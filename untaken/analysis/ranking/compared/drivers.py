@@ -18,7 +18,7 @@ from untaken.analysis.ranking.comparisons import RunContribution, SubGoalGap, Ta
 from untaken.analysis.ranking.metrics import METRICS
 from untaken.analysis.ranking.ranked import Bootstrap, DiscordantPair
 from untaken.errors import Unscored
-from untaken.scoring.run_score import NodeResult, RunScore
+from untaken.scoring import NodeResult, RunScore
 
 BY_SUB_GOAL: Final = {name: metric.weight for name, metric in METRICS.items() if metric.weight}
 """Metrics that are a share of sub-goals completed, and so a sum over sub-goals: the weight of each."""

@@ -17,9 +17,7 @@ from untaken.analysis.ranking.metrics import OUTCOME
 from untaken.analysis.ranking.ranked import NO_INTERVAL, Bootstrap, RankedAgent
 from untaken.errors import Score, Unscored
 from untaken.limits import COMPARED_AGENTS
-from untaken.stats import paired
-from untaken.stats.multiple import holm
-from untaken.stats.rounding import Floats
+from untaken.stats import Floats, holm, paired
 
 NOT_COUNTED: Final = Unscored("not a comparison of single binary trials")
 NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")

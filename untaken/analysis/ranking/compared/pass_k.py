@@ -12,7 +12,7 @@ from untaken.analysis.ranking.compared.tables import RunsByCell
 from untaken.analysis.ranking.comparisons import PassK
 from untaken.analysis.ranking.ranked import NO_INTERVAL
 from untaken.errors import Score, Unscored
-from untaken.stats.shares import share_interval
+from untaken.stats import share_interval
 
 LARGEST_K: Final = 32
 

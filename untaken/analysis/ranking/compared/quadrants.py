@@ -8,7 +8,7 @@ from math import fsum
 from untaken.analysis.ranking.comparisons import Quadrant, QuadrantPoint
 from untaken.analysis.ranking.ranked import RankedAgent
 from untaken.errors import Unscored
-from untaken.stats.rounding import quantised
+from untaken.stats import quantised
 
 
 def quadrant_points(

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from untaken.analysis.ranking.metrics import METRICS, WEIGHTED
 from untaken.errors import Unscored
-from untaken.scoring.run_score import RunScore
-from untaken.stats.rounding import Floats, quantise
+from untaken.scoring import RunScore
+from untaken.stats import Floats, quantise
 
 
 def metrics_of(scores: Sequence[RunScore]) -> tuple[str, ...]:

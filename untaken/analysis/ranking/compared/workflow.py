@@ -9,8 +9,8 @@ from typing import Final
 from untaken.analysis.ranking.compared.tables import RunsByCell
 from untaken.analysis.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
 from untaken.errors import Score, Unscored
-from untaken.scoring.run_score import RunScore
-from untaken.stats.rounding import quantised
+from untaken.scoring import RunScore
+from untaken.stats import quantised
 
 WORKFLOW_METRIC: Final = "critical_completion"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.errors import Unscored
 from untaken.numbers import counted
 from untaken.scoring import RunScore

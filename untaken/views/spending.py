@@ -7,9 +7,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from untaken import stats
-from untaken.analysis.corpus import Corpus
+from untaken.analysis import Corpus
 from untaken.errors import Score, Unscored
-from untaken.facts.rows import total_tokens
+from untaken.facts import total_tokens
 from untaken.ledger import Run
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, figure, frame, interval, text, why

@@ -7,8 +7,7 @@ from typing import Final
 
 from untaken.errors import UntakenError, Where
 from untaken.ledger import disk
-from untaken.traces import Importer
-from untaken.traces.mapped import SUFFIX, built_in_mappings, mapped_importer, parse_mapping, read_mapping
+from untaken.traces import SUFFIX, Importer, built_in_mappings, mapped_importer, parse_mapping, read_mapping
 
 FOLDER: Final = "mappings"
 

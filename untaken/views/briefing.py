@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from untaken.ledger import Message, Run, readable
-from untaken.plans import PlanGraph
-from untaken.plans.patterns import text_of
+from untaken.plans import PlanGraph, text_of
 from untaken.views.statuses import STAR
 
 MOST_GOALS: Final = 8

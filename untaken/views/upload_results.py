@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.errors import Finding
 from untaken.numbers import counted
-from untaken.traces import formats
-from untaken.traces.format_info import FileLoss
+from untaken.traces import FileLoss, formats
 from untaken.views.frame import Columns, count, frame, text
-from untaken.workspace.intake import UploadResult
+from untaken.workspace import UploadResult
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.errors import Finding, Severity, Where
-from untaken.ledger.signature import is_tar
+from untaken.ledger import is_tar
 from untaken.traces.jsontext import JsonReader, decode_text
 from untaken.traces.losses import Findings, clip
 from untaken.traces.other_tools import other_tool

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, TypedDict
 
-from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import CheaperChoice, ChoiceAdvice, Often, Saving, advice
+from untaken.analysis import CheaperChoice, ChoiceAdvice, Corpus, Often, Saving, advice
 from untaken.views.plan_words import option_words, situation_words, statement_in_units
 
 

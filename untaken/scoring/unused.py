@@ -12,10 +12,9 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from untaken.ledger.events import ToolCall
+from untaken.ledger import ToolCall
 from untaken.numbers import counted
-from untaken.plans.calls import expected_of
-from untaken.plans.plan_graph import PlanGraph, ToolCallSpec
+from untaken.plans import PlanGraph, ToolCallSpec, expected_of
 from untaken.scoring.differences import FieldDifference, shown, unmet_arguments
 from untaken.scoring.run_score import NodeScore
 from untaken.scoring.seen_texts import SeenTexts, SoughtValue, ValueKind, sought
