@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
 from typing import Final
@@ -39,18 +38,9 @@ _TOGETHER: Final = 64_000
 _NO_TEXT: Final = frozenset({"type", "run_id", "seq", "ts", "prev", "call_id", "role", "context_hash"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PossibleInjection:
-    """Words in an event that speak to a judge.
-
-    Attributes:
-        seq: the event's position in its run.
-        quote: the words (untrusted); empty where the record was not searched from this event on, because it
-            is too long (`limits.SEARCHED_CHARS`, `limits.SEARCH_SECONDS`).
-    """
-
-    seq: int
-    quote: str
+PossibleInjection = tuple[int, str]
+"""An event's position in its run, and its words that speak to a judge (untrusted); no words where the record
+was not searched from this event on: it is too long (`limits.SEARCHED_CHARS`, `limits.SEARCH_SECONDS`)."""
 
 
 def addresses_judge(text: str) -> str | None:
@@ -102,8 +92,8 @@ def texts_to_judges(run: Run) -> tuple[PossibleInjection, ...]:
 
 def known_texts_to_judges(run: Run) -> tuple[PossibleInjection, ...] | None:
     """What was found in a run; ``None`` where nobody has looked yet."""
-    kept: tuple[tuple[int, str], ...] | None = run.__dict__.get(TEXTS_TO_JUDGES)
-    return None if kept is None else tuple(PossibleInjection(seq=seq, quote=quote) for seq, quote in kept)
+    kept: tuple[PossibleInjection, ...] | None = run.__dict__.get(TEXTS_TO_JUDGES)
+    return kept
 
 
 class _TooLongError(Exception):
@@ -149,8 +139,8 @@ class RunSearch:
         except _TooLongError:
             self._give_up(event.seq)
 
-    def found(self) -> tuple[tuple[int, str], ...]:
-        """(seq, quote) of each event that addresses a judge; an empty quote as of `PossibleInjection`.
+    def found(self) -> tuple[PossibleInjection, ...]:
+        """Each event that addresses a judge.
 
         More events of the run may follow all the same.
         """
@@ -248,18 +238,18 @@ class _Neighbours:
 
 def finding_of(run: Run, found: PossibleInjection) -> Finding:
     """The finding that a reviewer sees."""
-    where = Where(file=run.source or None, run=run.run_id)
-    if found.quote == NOT_SEARCHED:
+    where, (seq, quote) = Where(file=run.source or None, run=run.run_id), found
+    if quote == NOT_SEARCHED:
         return Finding(
             code="ledger-not-searched",
             message=f"the record is too long to search: no prompt injections were looked for from event "
-            f"{found.seq} on",
+            f"{seq} on",
             where=where,
             hint="Read it before you trust a judge. A judge's pass on this run does not count.",
         )
     return Finding(
         code="ledger-addresses-judge",
-        message=f"event {found.seq}: possible prompt injection: {found.quote!r}",
+        message=f"event {seq}: possible prompt injection: {quote!r}",
         where=where,
         hint="Read the event. A judge's pass on this run does not count.",
     )

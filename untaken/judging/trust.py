@@ -42,7 +42,6 @@ def judge_trust(
     judges: Sequence[str] = ("judge:*",),
     *,
     least: float = LEAST_KAPPA,
-    fewest: int = FEWEST_PAIRS,
 ) -> tuple[JudgeTrust, ...]:
     """Each judge separately, compared with people's labels; overall first, then the least κ.
 
@@ -51,13 +50,10 @@ def judge_trust(
         people: globs over VERDICT.by whose word is taken for the truth.
         judges: globs of those compared with it.
         least: a judge whose κ is shown to be below is unreliable, one shown to be at least that reliable.
-        fewest: pairs of verdicts that this takes.
     """
     everyone = [run for run in runs if not run.integrity.broken]
     return tuple(
-        one
-        for author in judges_of(everyone, judges)
-        for one in _trust(everyone, people, author, least=least, fewest=fewest)
+        one for author in judges_of(everyone, judges) for one in _trust(everyone, people, author, least)
     )
 
 
@@ -67,20 +63,17 @@ def judges_of(runs: Iterable[Run], judges: Sequence[str] = ("judge:*",)) -> tupl
     return tuple(sorted({verdict.by for verdict in whose_count(verdicts, [judges])}))
 
 
-def trust_of(
-    low: Score, high: Score, n: int, *, least: float = LEAST_KAPPA, fewest: int = FEWEST_PAIRS
-) -> Trust:
+def trust_of(low: Score, high: Score, n: int, *, least: float = LEAST_KAPPA) -> Trust:
     """Whether values that agree with people's by a κ from `low` to `high`, over `n` pairs, can be relied on.
 
     Args:
         low: of κ's 95% interval; unscored, as where nearly all is met, it speaks for and against nobody.
         high: its other end.
-        n: pairs that it rests on.
+        n: pairs that it rests on; of fewer than `FEWEST_PAIRS` nothing is said.
         least: κ that reliable values have at least.
-        fewest: pairs below which nothing is said.
     """
     ends = number(low), number(high)
-    if n < fewest or ends[0] is None or ends[1] is None or ends[0] < least <= ends[1]:
+    if n < FEWEST_PAIRS or ends[0] is None or ends[1] is None or ends[0] < least <= ends[1]:
         return "cannot_tell"
     return "reliable" if ends[0] >= least else "unreliable"
 
@@ -174,15 +167,13 @@ def _difference(
     )
 
 
-def _trust(
-    runs: Sequence[Run], people: Sequence[str], author: str, *, least: float, fewest: int
-) -> list[JudgeTrust]:
+def _trust(runs: Sequence[Run], people: Sequence[str], author: str, least: float) -> list[JudgeTrust]:
     found = verdict_agreement(runs, people, [escape_glob(author)])
     goals = sorted(found.sub_goals, key=lambda one: 2.0 if isinstance(one.kappa, Unscored) else one.kappa)
-    return [_judged(author, one, least, fewest) for one in (found.overall, *goals) if one.n]
+    return [_judged(author, one, least) for one in (found.overall, *goals) if one.n]
 
 
-def _judged(author: str, one: AgreementEstimate, least: float, fewest: int) -> JudgeTrust:
+def _judged(author: str, one: AgreementEstimate, least: float) -> JudgeTrust:
     known = {field.name: getattr(one, field.name) for field in fields(one)}
-    trust = trust_of(one.kappa_low, one.kappa_high, one.n, least=least, fewest=fewest)
+    trust = trust_of(one.kappa_low, one.kappa_high, one.n, least=least)
     return JudgeTrust(judge=author, trust=trust, **known)

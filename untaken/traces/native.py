@@ -56,7 +56,9 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
 def _is_ledger(name: str, content: bytes) -> bool:
     """Whether a file is a ledger by its lines, or by its name where these are broken."""
-    return has_event_signature(content[:HEAD_BYTES]) or name.lower().endswith((".jsonl", ".jsonl.gz"))
+    return has_event_signature(content[:HEAD_BYTES]) or name.lower().endswith(
+        (".jsonl", ".jsonl.gz", ".jsonl.zst")
+    )
 
 
 def _graph(source: Source, content: bytes, intake: Intake, log: FileLog) -> None:

@@ -36,7 +36,7 @@ def run_transcript(
     texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) or ()
     injection = [Mark(kind="injection", words="Possible prompt injection")]
     # Without a quote nothing was found: from this event on the run was too long to search.
-    injections = {text.seq: injection for text in texts if text.quote}
+    injections = {seq: injection for seq, quote in texts if quote}
     found += [_notes(run), _modes(run, taxonomy), injections]
     return transcript_of(run, corpus.scores[digest], marks=found, part=part)
 

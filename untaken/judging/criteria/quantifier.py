@@ -123,7 +123,7 @@ def _pass(
     items, findings = [], []
     for place, run in enumerate(runs):
         mine = slice(place * len(groups), (place + 1) * len(groups))
-        injections = tuple(texts_to_judges(run))
+        injections = texts_to_judges(run)
         findings += [finding_of(run, found) for found in injections]
         parts = [
             _settled(run, nonce, answer, group, addressed=bool(injections))
