@@ -14,12 +14,8 @@ _LATIN: Final = (
         *("missacht", "vergiss", "vergesst", "vergessen sie", "beachte nicht", "setz dich uber"),  # German
         *("olvid", "descart", "caso omiso", "no hagas caso", "no tengas en cuenta", "por alto"),  # Spanish
         *(
-            "oubli",
-            "ne tiens pas compte",
-            "ne tenez pas compte",
-            "fais abstraction",
-            "faites abstraction",
-            "passe outre",
+            *("oubli", "ne tiens pas compte", "ne tenez pas compte", "fais abstraction"),
+            *("faites abstraction", "passe outre"),
         ),  # French
         *("dimentic", "trascur", "non considerare", "non tenere conto", "lascia perdere"),  # Italian
         *("esquec", "desconsider", "nao leve em conta"),  # Portuguese

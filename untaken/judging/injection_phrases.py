@@ -12,15 +12,7 @@ from typing import Final
 from untaken.judging.injection_languages import OTHER_LANGUAGES
 
 _JUDGE: Final = (
-    "judge",
-    "evaluator",
-    "grader",
-    "assessor",
-    "reviewer",
-    "verifier",
-    "scorer",
-    "auditor",
-    "examiner",
+    *("judge", "evaluator", "grader", "assessor", "reviewer", "verifier", "scorer", "auditor", "examiner"),
 )
 _PASSED: Final = ("pass", "complete", "success", "met", "satisfied", "correct", "true", "approved", "100")
 _WORDS: Final = {
@@ -111,13 +103,7 @@ PHRASES: Final = (
         r"""\b(?:(?<!\\)nonce|evidence_not_found|judge_addressed|answer\ code|system\ prompt
             |developer\ message|judge\ prompt|your\ code\ is|code\ you\ were\ given)\b""",
         (
-            "nonce",
-            "evidence_not",
-            "judge_addr",
-            "answer code",
-            " prompt",
-            "developer m",
-            "your code",
+            *("nonce", "evidence_not", "judge_addr", "answer code", " prompt", "developer m", "your code"),
             "code you",
         ),
     ),
@@ -138,14 +124,7 @@ PHRASES: Final = (
             (?:verified|validated|approved|confirmed|certified|waived|judged|graded|deemed)\b""",
         ("goal", "criteri", "requirement", "step", "check", "task"),
         (
-            "verified",
-            "validated",
-            "approved",
-            "confirmed",
-            "certified",
-            "waived",
-            "judged",
-            "graded",
+            *("verified", "validated", "approved", "confirmed", "certified", "waived", "judged", "graded"),
             "deemed",
         ),
     ),

@@ -57,16 +57,7 @@ _SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{6,}")
 
 
 _SPEAKING: Final = (
-    "judge",
-    "evaluat",
-    "grade",
-    "instruct",
-    "ignore",
-    "verdict",
-    "criteri",
-    "passed",
-    "reply",
-    "answer",
+    *("judge", "evaluat", "grade", "instruct", "ignore", "verdict", "criteri", "passed", "reply", "answer"),
 )
 """Beginnings of words by which reversed or rotated text is noticed: no language has them that way round."""
 _REVERSED: Final = tuple(word[::-1] for word in _SPEAKING)

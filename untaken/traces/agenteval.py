@@ -31,15 +31,8 @@ from untaken.traces.who_and_when_texts import code_in, exit_code
 
 AGENT: Final = "autogen"
 METADATA: Final = (
-    "problem",
-    "level",
-    "type",
-    "solution",
-    "correct_ans",
-    "problem_id",
-    "response_with_ans",
-    "check_result",
-    "trial",
+    *("problem", "level", "type", "solution", "correct_ans", "problem_id", "response_with_ans"),
+    *("check_result", "trial"),
 )
 """Parts of a record kept, as they are, in RUN_STARTED.metadata."""
 PLACES: Final = Places(

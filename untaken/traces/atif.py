@@ -270,10 +270,8 @@ IMPORTER: Final = Importer(
             "task": ("extra.untaken.task_id", "session_id"),
             "outcome": ("extra.untaken.success",),
             "tokens": (
-                "steps[].metrics.prompt_tokens",
-                "steps[].metrics.completion_tokens",
-                "final_metrics.total_prompt_tokens",
-                "final_metrics.total_completion_tokens",
+                *("steps[].metrics.prompt_tokens", "steps[].metrics.completion_tokens"),
+                *("final_metrics.total_prompt_tokens", "final_metrics.total_completion_tokens"),
             ),
             "cost": ("steps[].metrics.cost_usd", "final_metrics.total_cost_usd"),
             "time": ("steps[].timestamp",),

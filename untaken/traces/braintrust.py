@@ -39,10 +39,8 @@ COSTS: Final = ("estimated_cost", "cost")
 PLACES: Final = Places(
     kept=[
         *("span_id", "root_span_id", "span_parents[]", "span_attributes.name", "span_attributes.type"),
-        *(
-            *("span_attributes.purpose", "created", "input.**", "output.**", "error.**", "scores.**"),
-            "origin.id",
-        ),
+        *("span_attributes.purpose", "created", "input.**", "output.**", "error.**", "scores.**"),
+        "origin.id",
         *(f"metadata.{name}" for name in ("model", "task_id", "session_id", "prompt.version")),
         *(f"metadata.{name}" for name in VERSIONS),
         *(f"metrics.{name}" for names in (("start", "end"), COSTS, *USAGE.values()) for name in names),

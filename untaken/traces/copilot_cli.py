@@ -37,9 +37,7 @@ ENDED: Final = "session.shutdown"
 KNOWN: Final = (
     "user.message",
     REPLY,
-    "assistant.turn_start",
-    "tool.execution_start",
-    "tool.execution_complete",
+    *("assistant.turn_start", "tool.execution_start", "tool.execution_complete"),
 )
 """Events that tell the format; together with their data they are in no other."""
 SPOKEN: Final = {
@@ -57,16 +55,8 @@ STOPS: Final = {"session.error": "message", "abort": "reason", ENDED: "errorReas
 """Events that end a turn without a reply, and the member that says why."""
 _DATA: Final = (
     *("sessionId", "copilotVersion", "startTime", "selectedModel", "newModel", "currentModel", "model"),
-    *(
-        "parentToolCallId",
-        "role",
-        "source",
-        "content",
-        "reasoningText",
-        "summaryContent",
-        "message",
-        "reason",
-    ),
+    *("parentToolCallId", "role", "source", "content", "reasoningText", "summaryContent", "message"),
+    "reason",
     *("errorReason", "toolRequests[].toolCallId", "toolRequests[].name", "toolRequests[].arguments.**"),
     *("toolCallId", "toolName", "arguments.**", "success", "result", "result.content", "error.message"),
     *("output", "upToEventId", *(key for keys in TOKENS.values() for key in keys)),

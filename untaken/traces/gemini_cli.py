@@ -37,31 +37,17 @@ TOKENS: Final = {
 }
 STREAM_TOKENS: Final = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
 _MESSAGE: Final = (
-    *(
-        "id",
-        "timestamp",
-        "type",
-        "content.**",
-        "model",
-        *(f"tokens.{key}" for keys in TOKENS.values() for key in keys),
-        "tokens.tool",
-    ),
+    *("id", "timestamp", "type", "content.**", "model"),
+    *(f"tokens.{key}" for keys in TOKENS.values() for key in keys),
+    "tokens.tool",
     *(f"thoughts[].{name}" for name in ("subject", "description")),
     *(f"toolCalls[].{name}" for name in ("id", "name", "args.**", "result.**", "status", "timestamp")),
 )
 PLACES: Final = Places(
     kept=[
         *("sessionId", "startTime", "kind", "$rewindTo"),
-        *(
-            "session_id",
-            "role",
-            "tool_name",
-            "tool_id",
-            "parameters.**",
-            "output.**",
-            "status",
-            "error.message",
-        ),
+        *("session_id", "role", "tool_name", "tool_id", "parameters.**", "output.**", "status"),
+        "error.message",
         *("stats.input_tokens", "stats.output_tokens", "stats.duration_ms"),
         *(f"{home}{name}" for home in ("", "messages[].", "$set.messages[].") for name in _MESSAGE),
     ],
@@ -253,9 +239,7 @@ IMPORTER: Final = Importer(
             "model": ("messages[].model",),
             "task": ("sessionId",),
             "tokens": (
-                "messages[].tokens.input",
-                "messages[].tokens.output",
-                "messages[].tokens.thoughts",
+                *("messages[].tokens.input", "messages[].tokens.output", "messages[].tokens.thoughts"),
                 "messages[].tokens.cached",
             ),
             "time": ("startTime", "messages[].timestamp"),

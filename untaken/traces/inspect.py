@@ -47,17 +47,8 @@ VALUES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 SUCCESS: Final = {"C": True, "I": False, "N": False}
 HEADERS: Final = ("header.json", "_journal/start.json")
 _SAMPLE: Final = (
-    *(
-        "id",
-        "epoch",
-        "input.**",
-        "target.**",
-        "error.message",
-        "error.**",
-        "limit.type",
-        "total_time",
-        "uuid",
-    ),
+    *("id", "epoch", "input.**", "target.**", "error.message", "error.**", "limit.type", "total_time"),
+    "uuid",
     *("messages[].role", "messages[].content.**", "messages[].tool_call_id", "messages[].error.message"),
     *(f"messages[].tool_calls[].{name}" for name in ("id", "function", "arguments.**")),
     *("scores.**", "events[].event", "events[].id", "events[].timestamp", "events[].completed"),

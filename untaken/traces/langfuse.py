@@ -51,14 +51,7 @@ USAGE: Final = {
 """Sums as the pages and older versions of Langfuse give them."""
 SUMS: Final = ("inputUsage", "input_usage", "outputUsage", "output_usage")
 _TRACE: Final = (
-    "id",
-    "name",
-    "version",
-    "release",
-    "timestamp",
-    "input.**",
-    "output.**",
-    "metadata.**",
+    *("id", "name", "version", "release", "timestamp", "input.**", "output.**", "metadata.**"),
     *NAMES["sessionId"],
 )
 _OBSERVATION: Final = (

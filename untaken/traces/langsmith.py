@@ -54,15 +54,8 @@ PLACES: Final = Places(
     kept=[
         *("id", "run_id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type"),
         *("start_time", "end_time"),
-        *(
-            "error",
-            "status",
-            "inputs.**",
-            "outputs.**",
-            "reference_example_id",
-            "reference_outputs.**",
-            "total_cost",
-        ),
+        *("error", "status", "inputs.**", "outputs.**", "reference_example_id", "reference_outputs.**"),
+        "total_cost",
         "feedback_stats.**",
         *under("extra.metadata.", "task_id thread_id session_id"),
         *(f"extra.metadata.{name}" for name in (*VERSIONS, *PROMPT_VERSIONS)),

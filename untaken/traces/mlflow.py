@@ -49,10 +49,8 @@ PROMPTS: Final = "mlflow.linkedPrompts"
 _SPAN: Final = (
     *("name", "trace_id", "span_id", "parent_span_id", "parent_id", "context.span_id", "context.trace_id"),
     *("start_time_unix_nano", "end_time_unix_nano", "start_time", "end_time", "status.**", "status_code"),
-    *(
-        "status_message",
-        *(f"attributes.{name}.**" for name in (KIND, INPUTS, OUTPUTS, TOKENS, COST, MODEL, TRACE)),
-    ),
+    "status_message",
+    *(f"attributes.{name}.**" for name in (KIND, INPUTS, OUTPUTS, TOKENS, COST, MODEL, TRACE)),
 )
 PLACES: Final = Places(
     kept=[

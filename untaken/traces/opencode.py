@@ -41,23 +41,9 @@ _PART: Final = (
     *("state.time.end", *(f"tokens.{key}" for keys in TOKENS.values() for key in keys)),
 )
 _INFO: Final = (
-    *(
-        "id",
-        "sessionID",
-        "role",
-        "time.created",
-        "time.completed",
-        "modelID",
-        "model.modelID",
-        "summary",
-        "cost",
-    ),
-    *(
-        "error.name",
-        "error.message",
-        "error.data.message",
-        *(f"tokens.{key}" for keys in TOKENS.values() for key in keys),
-    ),
+    *("id", "sessionID", "role", "time.created", "time.completed", "modelID", "model.modelID", "summary"),
+    *("cost", "error.name", "error.message", "error.data.message"),
+    *(f"tokens.{key}" for keys in TOKENS.values() for key in keys),
 )
 _ABOUT: Final = ("id", "parentID", "version", "time.created", "revert.messageID", "revert.partID")
 PLACES: Final = Places(
@@ -220,9 +206,7 @@ IMPORTER: Final = Importer(
             ),
             "cost": ("messages[].parts[].cost", "(where no part has one) messages[].info.cost"),
             "time": (
-                "info.time.created",
-                "messages[].info.time.created",
-                "messages[].parts[].state.time.start",
+                *("info.time.created", "messages[].info.time.created", "messages[].parts[].state.time.start"),
                 "messages[].parts[].state.time.end",
             ),
         },

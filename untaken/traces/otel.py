@@ -93,25 +93,18 @@ ANNOTATIONS: Final = ("trace.annotations", "annotations")
 """Attributes that Phoenix writes the annotations of a trace and of a span with, numbered."""
 READ: Final = (
     *("gen_ai.operation.name", "gen_ai.plan", *TOOL_STATUS, "error.type", "ai.operationId", "events"),
-    *(
-        "gen_ai.response.id",
-        "untaken.run_id",
-        "untaken.steps",
-        "untaken.input.new",
-        "gen_ai.system_instructions",
-    ),
-    *(
-        *KIND_NAMES,
-        *MODEL_NAMES,
-        *AGENT_NAMES,
-        *SESSION,
-        *TASK,
-        *VERSIONS,
-        *PROMPT_VERSIONS,
-        *TOOL_NAMES,
-        *TOOL_IDS,
-        *TOOL_INPUTS,
-    ),
+    *("gen_ai.response.id", "untaken.run_id", "untaken.steps", "untaken.input.new"),
+    "gen_ai.system_instructions",
+    *KIND_NAMES,
+    *MODEL_NAMES,
+    *AGENT_NAMES,
+    *SESSION,
+    *TASK,
+    *VERSIONS,
+    *PROMPT_VERSIONS,
+    *TOOL_NAMES,
+    *TOOL_IDS,
+    *TOOL_INPUTS,
     *(*TOOL_OUTPUTS, *INPUTS, *OUTPUTS, *SDK_REPLY, *(n for names in TOKENS.values() for n in names)),
     *(name for names in COSTS for name in names),
 )
@@ -125,13 +118,8 @@ EVENTS: Final = (
 PLACES: Final = Places(
     kept=[
         *("trace_id", "span_id", "parent_id", "name", "start_time", "end_time", "status.code"),
-        *(
-            "status.message",
-            "resource.service.name",
-            "resource.service.version",
-            "scope.name",
-            "events[].name",
-        ),
+        *("status.message", "resource.service.name", "resource.service.version", "scope.name"),
+        "events[].name",
         *(f"attributes.{name}.**" for name in READ),
         *(f"attributes.{name}.{number}.**" for name in ANNOTATIONS for number in range(10)),
         *(f"events[].attributes.{name}.**" for name in EVENTS),

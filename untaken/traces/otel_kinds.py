@@ -35,10 +35,7 @@ KINDS: Final[Mapping[str, Kind]] = {
 UNSPECIFIC: Final = frozenset(("chain", "span", "task", "unknown", "internal", "other"))
 """Kinds that say nothing: what the span is, its other attributes may say."""
 KIND_NAMES: Final = (
-    "openinference.span.kind",
-    "traceloop.span.kind",
-    "llm.request.type",
-    "langfuse.observation.type",
+    *("openinference.span.kind", "traceloop.span.kind", "llm.request.type", "langfuse.observation.type"),
 )
 EVALUATED: Final = "gen_ai.evaluation.name"
 EVALUATION: Final = "gen_ai.evaluation.result"
@@ -62,9 +59,7 @@ TOOL_OUTPUTS: Final = (
 TOKENS: Final = {
     "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
     "output_tokens": (
-        "gen_ai.usage.output_tokens",
-        "gen_ai.usage.completion_tokens",
-        "llm.token_count.completion",
+        *("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
     ),
     "cached_tokens": (
         *("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),

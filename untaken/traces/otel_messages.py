@@ -13,20 +13,12 @@ from untaken.traces.otel_spans import Span
 from untaken.traces.readings import mapping, objects, parsed, text
 
 INPUTS: Final = (
-    "gen_ai.input.messages",
-    "gen_ai.prompt",
-    "llm.input_messages",
-    "ai.prompt.messages",
-    "gcp.vertex.agent.llm_request",
-    "langfuse.observation.input",
+    *("gen_ai.input.messages", "gen_ai.prompt", "llm.input_messages", "ai.prompt.messages"),
+    *("gcp.vertex.agent.llm_request", "langfuse.observation.input"),
 )
 OUTPUTS: Final = (
-    "gen_ai.output.messages",
-    "gen_ai.completion",
-    "llm.output_messages",
-    "gcp.vertex.agent.llm_response",
-    "langfuse.observation.output",
-    "gen_ai.output",
+    *("gen_ai.output.messages", "gen_ai.completion", "llm.output_messages", "gcp.vertex.agent.llm_response"),
+    *("langfuse.observation.output", "gen_ai.output"),
 )
 SDK_REPLY: Final = {
     "ai.response.text": "content",
@@ -36,9 +28,7 @@ SDK_REPLY: Final = {
 """Parts of a reply as the AI SDK names them, and as a message does."""
 CHOICE: Final = "choice"
 DETAILS: Final = (
-    "gen_ai.client.inference.operation.details",
-    "gen_ai.content.prompt",
-    "gen_ai.content.completion",
+    *("gen_ai.client.inference.operation.details", "gen_ai.content.prompt", "gen_ai.content.completion"),
 )
 """Events whose attributes are those of the span."""
 _NOTHING: Final[tuple[Any, ...]] = ("", "[]", "{}", "null", [], {})

@@ -33,10 +33,7 @@ ROOTS: Final = frozenset(("gen_ai", "llm", "openinference", "tool", "input", "ou
 UNNAMED: Final = "(unnamed)"
 WHOLE: Final = frozenset(
     (
-        "gen_ai.tool.call.arguments",
-        "gen_ai.tool.call.result",
-        "tool.parameters",
-        "input.value",
+        *("gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "tool.parameters", "input.value"),
         "output.value",
     )
 )

@@ -36,16 +36,8 @@ _WRITTEN: Final = frozenset(("metadata", "tags", "attributes", "info", "extra"))
 """Members that some exports write as JSON text."""
 _CONTENT: Final = frozenset(
     (
-        "messages",
-        "input",
-        "inputs",
-        "output",
-        "outputs",
-        "content",
-        "arguments",
-        "history",
-        "trajectory",
-        "steps",
+        *("messages", "input", "inputs", "output", "outputs", "content", "arguments", "history"),
+        *("trajectory", "steps"),
     )
 )
 """Members with what was said and done, where a name is no outcome of the run."""

@@ -218,9 +218,7 @@ IMPORTER: Final = Importer(
             ),
             "cost": ("simulations[].agent_cost",),
             "time": (
-                "simulations[].start_time",
-                "simulations[].end_time",
-                "simulations[].messages[].timestamp",
+                *("simulations[].start_time", "simulations[].end_time", "simulations[].messages[].timestamp"),
             ),
         },
         left_out=PLACES.dropped,

@@ -47,16 +47,8 @@ GENERATED: Final = "algorithm-generated"
 BY: Final = "human:who-and-when"
 """Author of the failure labels."""
 METADATA: Final = (
-    "question",
-    "ground_truth",
-    "level",
-    "mistake_agent",
-    "mistake_step",
-    "mistake_reason",
-    "mistake_type",
-    "labels",
-    "is_corrected",
-    "system_prompt",
+    *("question", "ground_truth", "level", "mistake_agent", "mistake_step", "mistake_reason", "mistake_type"),
+    *("labels", "is_corrected", "system_prompt"),
 )
 """Parts of a record kept, as they are, in RUN_STARTED.metadata."""
 _HUMAN: Final = "human"

@@ -21,27 +21,10 @@ _SOURCE: Final = {
     "iron_pickaxe": "make_iron_pickaxe",
 }
 _ORDER: Final = (
-    "collect_wood",
-    "place_table",
-    "make_wood_pickaxe",
-    "make_wood_sword",
-    "collect_stone",
-    "make_stone_pickaxe",
-    "make_stone_sword",
-    "place_stone",
-    "collect_sapling",
-    "place_plant",
-    "collect_drink",
-    "eat_cow",
-    "collect_coal",
-    "place_furnace",
-    "collect_iron",
-    "make_iron_pickaxe",
-    "make_iron_sword",
-    "collect_diamond",
-    "defeat_zombie",
-    "defeat_skeleton",
-    "wake_up",
+    *("collect_wood", "place_table", "make_wood_pickaxe", "make_wood_sword", "collect_stone"),
+    *("make_stone_pickaxe", "make_stone_sword", "place_stone", "collect_sapling", "place_plant"),
+    *("collect_drink", "eat_cow", "collect_coal", "place_furnace", "collect_iron", "make_iron_pickaxe"),
+    *("make_iron_sword", "collect_diamond", "defeat_zombie", "defeat_skeleton", "wake_up"),
 )
 """What is wanted in open play, the first first; a grown plant is seen to in between."""
 _TABLE_REACH: Final = 30

@@ -11,16 +11,7 @@ from untaken.traces.spending import USAGE
 from untaken.traces.task_texts import ANSWERS, QUESTIONS
 
 KINDS: Final = (
-    "type",
-    "kind",
-    "event",
-    "event_type",
-    "role",
-    "who",
-    "speaker",
-    "source",
-    "action_type",
-    "name",
+    *("type", "kind", "event", "event_type", "role", "who", "speaker", "source", "action_type", "name"),
 )
 """Members that say what an element is."""
 KIND_WORDS: Final = frozenset(("type", "kind"))
@@ -28,40 +19,19 @@ OTHER_KINDS: Final = frozenset(("content", "mime", "media", "data", "file", "inp
 """Words of names that say what an element is, and of those that say it of something else."""
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": (
-        *(
-            "run_id",
-            "trace_id",
-            "session_id",
-            "session",
-            "conversation_id",
-            "thread_id",
-            "chat_id",
-            "episode_id",
-        ),
+        *("run_id", "trace_id", "session_id", "session", "conversation_id", "thread_id", "chat_id"),
+        "episode_id",
         *("request_id", "uuid", "id"),
     ),
     "agent": (
-        "agent",
-        "agent_name",
-        "agent_id",
-        "assistant",
-        "bot",
-        "pipeline_name",
-        "app_name",
-        "app",
+        *("agent", "agent_name", "agent_id", "assistant", "bot", "pipeline_name", "app_name", "app"),
         "policy",
         *("crew", "crew_name", "workflow", "workflow_name", "flow", "flow_id"),
     ),
     "model": ("model", "model_name", "model_id", "llm", "engine", "model_name_or_path"),
     "version": ("agent_version", "version", "build", "commit"),
     "task": (
-        "task_id",
-        "task",
-        "problem_id",
-        "instance_id",
-        "question_id",
-        "scenario_id",
-        "case_id",
+        *("task_id", "task", "problem_id", "instance_id", "question_id", "scenario_id", "case_id"),
         "scenario",
         *("qid", "prompt_id", "query_id", "puzzle_id", "ticket_id", "ticket"),
         *("example_id", "sample_id", "example", "sample", "env_id", "env_name", "env"),
@@ -85,13 +55,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
         *("fn", "operation", "api", "move", "command", "cmd", "name"),
     ),
     "arguments": (
-        "arguments",
-        "args",
-        "parameters",
-        "params",
-        "tool_input",
-        "input",
-        "action_input",
+        *("arguments", "args", "parameters", "params", "tool_input", "input", "action_input"),
         *("tool_args", "tool_arguments", "function_arguments", "tool_params", "action_params", "action_args"),
         *("input_json", "args_json", "arguments_json", "kw"),
         "kwargs",
@@ -142,19 +106,8 @@ PART_WORDS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
 }
 """Words of which one is in the name of a part, and those that may be beside it: ``params_as_json``."""
 SPEAKERS: Final = (
-    *(
-        "role",
-        "who",
-        "speaker",
-        "source",
-        "from",
-        "sender",
-        "author",
-        "role_name",
-        "agent",
-        "agent_name",
-        "name",
-    ),
+    *("role", "who", "speaker", "source", "from", "sender", "author", "role_name", "agent", "agent_name"),
+    "name",
 )
 """Members that say who speaks."""
 ENDS: Final = ("status", "outcome", "verdict", "final_status", "disposition", "result")
@@ -186,27 +139,13 @@ WRAPPED: Final = ("message", "msg", "data", "payload", "item")
 TOKENS: Final = frozenset(name for names in USAGE.values() for name in names)
 """Names of tokens, by which an object is known to hold them."""
 ACTING: Final = (
-    "tool",
-    "tool_name",
-    "function",
-    "action",
-    "tool_calls",
-    "actions",
-    "observation",
-    "tool_input",
+    *("tool", "tool_name", "function", "action", "tool_calls", "actions", "observation", "tool_input"),
     "tool_invocations",
     *("act", "obs"),
 )
 CALLS: Final = (
-    "tool_calls",
-    "actions",
-    "calls",
-    "function_calls",
-    "tool_invocations",
-    "tool_uses",
-    "invocations",
-    "tools",
-    "functions",
+    *("tool_calls", "actions", "calls", "function_calls", "tool_invocations", "tool_uses", "invocations"),
+    *("tools", "functions"),
 )
 """Lists of calls in an element."""
 LISTED: Final = ("action", "tool_call", "function_call")
