@@ -25,9 +25,7 @@ unmatched = (
 )
 st.caption(
     f"Over {counted(len(report.shared_tasks), 'task')} that every agent ran{unmatched} · repeats "
-    "averaged per task first"
-    "  \n"
-    f"{text.label(state.rules().in_words(), 200)}"
+    f"averaged per task first  \n{text.label(state.rules().in_words(), 200)}"
 )
 if report.unmatched_tasks:
     tables.folded(

@@ -45,8 +45,7 @@ def agreement() -> None:
         f"{kappa} ({interval(whole.kappa_low, whole.kappa_high, decimal)}), Gwet's AC1 "
         f"{decimal(whole.ac1)}; {percent(whole.prevalence)} of all answers say met, and where nearly all do, "
         f"κ is near 0 for any judge. 95% intervals treat {found.cluster}s as independent ("
-        f"{whole.clusters:,} of them). {found.left_out:,} sub-goals "
-        "have a verdict from only one of them."
+        f"{whole.clusters:,} of them). {found.left_out:,} sub-goals have a verdict from only one of them."
     )
     _draw()
     _unreliable()

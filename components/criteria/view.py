@@ -146,8 +146,7 @@ def summary(review: CriteriaReview) -> None:
     again = "computed the same way every time" if review.deterministic else "over the same runs"
     missing = (
         f"{review.unscored:,} unscored (no evidence) · {review.strange:,} with a value that is not "
-        "accepted · "
-        f"{counted(review.unread, 'reply')} unreadable"
+        f"accepted · {counted(review.unread, 'reply')} unreadable"
     )
     numbers = (
         (
@@ -370,8 +369,7 @@ def _grounds(check: CriterionCheck) -> list[str]:
         known = True if apart.separates else False if apart.reversed else None
         lines.append(
             f"{SIGNS[known]} a success scores above a failure in {percent(apart.superiority)} of pairs "
-            f"(95% {interval(apart.low, apart.high, percent)}, "
-            f"{apart.success_n} and {apart.failed_n} tasks)"
+            f"(95% {interval(apart.low, apart.high, percent)}, {apart.success_n} and {apart.failed_n} tasks)"
         )
     lower = [ATTACK_WORDS.get(test.attack, test.attack) for test in discrimination.attacks if test.detected]
     higher = [ATTACK_WORDS.get(test.attack, test.attack) for test in discrimination.attacks if test.rewarded]

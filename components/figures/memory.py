@@ -111,8 +111,7 @@ def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.
 def _line(steps: pd.DataFrame, look: Tokens) -> go.Scatter:
     words = [
         f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{_rate(row)} "
-        f"after {counted(row.n, 'outcome')}<br>{_what(row.kind, row.success)}: "
-        f"{text.figure(row.run_id)}"
+        f"after {counted(row.n, 'outcome')}<br>{_what(row.kind, row.success)}: {text.figure(row.run_id)}"
         for row in steps.itertuples()
     ]
     return point_trace(

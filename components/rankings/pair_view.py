@@ -113,8 +113,7 @@ def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
     st.caption(
         "Above the diagonal: row minus column in percentage points, with the 95% interval. ▲ row ahead, ▼ "
         "row behind, ≈ no clear difference (the interval includes 0), ? no interval. Below the diagonal: "
-        "probability that the higher-ranked agent stays ahead, over task resamples, and Holm's p over"
-        f" "
+        "probability that the higher-ranked agent stays ahead, over task resamples, and Holm's p over "
         f"{counted(family, 'pair')}."
     )
     words = ties_in_words(compared, lambda name: text.label(name, 40))

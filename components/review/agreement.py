@@ -46,8 +46,7 @@ def disagreements() -> None:
         st.info("No two reviewers disagree on any sub-goal. Give verdicts on the Run page, per sub-goal.")
         return
     st.caption(
-        f"{counted(contradictions, 'sub-goal')} where one reviewer says met and another not met, "
-        "and"
+        f"{counted(contradictions, 'sub-goal')} where one reviewer says met and another not met, and"
         f" {len(queue) - contradictions:,} where one gave an answer and another chose “cannot tell”. "
         "Critical ones come first. The majority decides; a tie leaves a sub-goal unscored. Choose a row to "
         "open it."
@@ -144,9 +143,7 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
     unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare
     words = [
         f"{counted(len(pairs), 'pair')} of reviewers, {len(common):,} of them with sub-goals that "
-        "both answered;"
-        f" {clear:,} agree clearly beyond chance: the whole interval of Cohen's κ is "
-        "above 0."
+        f"both answered; {clear:,} agree clearly beyond chance: the whole interval of Cohen's κ is above 0."
     ]
     if bare:
         words.append(f"κ of {bare:,} is unscored and shown as text.")

@@ -104,8 +104,7 @@ def _change(store: Workspace, seen: Sequence[Review], author: str, what: Mapping
     for answer in refused[:MOST_MESSAGES]:
         add_message(
             f"Not saved: {answer.now.updated_by} changed the review of {answer.now.run_id} in the "
-            "meantime. It is "
-            f"{answer.now.status} now. Check it and save again."
+            f"meantime. It is {answer.now.status} now. Check it and save again."
         )
     if len(refused) > MOST_MESSAGES:
         add_message(f"and {len(refused) - MOST_MESSAGES} more that others changed in the meantime")

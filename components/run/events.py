@@ -128,8 +128,7 @@ def decisions(report: RunReport) -> None:
         st.info(f"Counterfactual evaluation {evaluation.status}: {text.label(evaluation.reason, 300)}")
         return
     st.caption(
-        "History of each alternative in the same context, scored with the same formula as this run. Within "
-        "±"
+        "History of each alternative in the same context, scored with the same formula as this run. Within ±"
         f"{THRESHOLD:g} the two count as equivalent. An alternative without history is unknown. "
         "Associations in past runs, not causes."
     )

@@ -30,8 +30,7 @@ def integrity_banner(report: RunReport) -> None:
         place = f" (line {verdict.line})" if verdict.line else ""
         st.error(
             f"**This ledger is {verdict.verdict}{place}.** Do not draw conclusions from it. Counterfactual "
-            "evaluation is aborted"
-            " (DTL-STRAT-006).",
+            "evaluation is aborted (DTL-STRAT-006).",
             icon=":material/link_off:",
         )
         st.text(text.one_line(verdict.reason, 400))

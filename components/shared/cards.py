@@ -148,8 +148,7 @@ COMPUTED: Final = {
     "Queue": (
         "The queue holds failed, lucky, unlucky and broken runs, largest effect first. The reason is "
         "the first thing that went wrong: a violated dependency, else the first failed sub-goal. "
-        f"{FIRST_FAILED_RECORD}. "
-        "Nothing is hidden by a status: it only records how far people are."
+        f"{FIRST_FAILED_RECORD}. Nothing is hidden by a status: it only records how far people are."
     ),
     "Run": (
         "Actions are mapped to sub-goals by the rules of the plan graph. A sub-goal is completed where "

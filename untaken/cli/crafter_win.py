@@ -118,8 +118,7 @@ def _print(settings: Watching, steps: Sequence[Watched], console: Console) -> No
     if settings.inject:
         console.say(
             f"injected: {counted(found.injected, 'action')}; a low WIN separates them from {found.others} "
-            "others"
-            f" with AUC {rate(found.auc)}"
+            f"others with AUC {rate(found.auc)}"
         )
     console.document(crafter_win_document(settings, steps))
 
