@@ -52,7 +52,7 @@ def choose() -> session.EditorSession | None:
                 chosen,
                 lambda name: state.select(graph=name),
                 key="annotate_graph",
-                index=None if missing else 0,
+                index=None if missing else 0,  # nothing is chosen in place of a missing graph
                 placeholder="Choose a graph",
                 width=360,
             )
@@ -100,6 +100,7 @@ def _import() -> None:
     typed = st.text_area(
         "Or paste it", key=f"annotate_pasted_{closed()}", height=120, placeholder="flowchart TD …"
     )
+    # Mermaid, as in the placeholder.
     kind = st.selectbox("Format of the pasted text", GRAPH_FORMATS, index=2, key="annotate_format")
     if st.button("Read", key="annotate_read", disabled=not (file or typed.strip())):
         name, data = (file.name, opened(file).read()) if file else (f"pasted{FILES[kind][1]}", typed.encode())

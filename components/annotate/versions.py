@@ -194,6 +194,7 @@ def _side_by_side(here: EditorSession, history: list[GraphVersion]) -> None:
     names = {one.version: _name(one) for one in history} | {0: "open graph"}
     numbers = [one.version for one in history]
     left, right = st.columns(2)
+    # A new key after each change, so that the usual choice is the one for what is there now.
     before = left.selectbox(
         "From", numbers, index=max(0, len(numbers) - (1 if here.session.changed else 2)),
         format_func=names.__getitem__, key=f"diff_from_{here.turn}",

@@ -137,6 +137,7 @@ def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
         _cards(choice, review.cost_unit)
         places = st.columns(3)
         # Not strict: the third column is for the odds.
+        # Failures of what was taken and successes of the other come first: they speak for the change.
         for place, skill, success in zip(
             places, (choice.selected, choice.alternative), (False, True), strict=False
         ):

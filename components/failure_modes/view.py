@@ -107,6 +107,7 @@ def pivot(found: ModeAnalysis) -> None:
     drawn = figures.mode_matrix(found.pivot, found.names, marked=marked, dark=state.is_dark())
 
     def pick(carried: str) -> None:
+        # The figure carries the place of a group: its name may hold spaces.
         mode, _, place = carried.partition(" ")
         state.select(view="modes", by=by, mode=mode, group=groups[int(place)])
 

@@ -99,6 +99,7 @@ def _axes(figure: go.Figure, columns: Sequence[Flow], rows: Sequence[str], look:
         one, other = _style(before), _style(after)
         words = f"{one.icon} {_short(one)}<br>↓<br>{other.icon} {_short(other)}"
         words_at(figure, words, x, -0.5, look.text, yanchor="bottom", yshift=4, align="center")
+    # Never fewer than three columns wide: a single one would fill the figure.
     figure.update_xaxes(visible=False, range=[-0.6, max(len(columns) - 0.4, 2.4)])
     row_names(figure, [_folded(name) for name in rows], look=look, size=13)
 
@@ -167,6 +168,7 @@ def _counts(
     """Support on the middle of each edge."""
     for ends, edge in known.items():
         middle = len(layout.lines[ends]) // 2
+        # An edge may bend around boxes: the middle of its own points, not of its two ends.
         (x0, y0), (x1, y1) = layout.lines[ends][middle - 1 : middle + 1]
         hover = (
             f"first in {edge.first:,} of {counted(edge.both, 'run')} with both"

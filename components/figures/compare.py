@@ -91,6 +91,7 @@ def _shown(found: SideBySide) -> Sequence[AlignedRow]:
     """All rows in order. With very many: the rows at which runs diverge, then others while there is room."""
     if len(found.rows) <= MOST_ROWS:
         return found.rows
+    # A stable sort: of rows without a divergence the first ones are kept.
     kept = sorted(range(len(found.rows)), key=lambda y: not found.rows[y].parts)[:MOST_ROWS]
     return [found.rows[y] for y in sorted(kept)]
 

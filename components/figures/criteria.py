@@ -58,6 +58,7 @@ def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Fi
 
 def criteria_distributions(passes: Sequence[QuantifierRun], *, dark: bool = False) -> go.Figure:
     """Distribution of the runs of each outcome on each scale; one point per run (source figure 5)."""
+    # Levels count from 0, the worst accepted value.
     tops = {c.name: len(c.accepted_values) - 1 for run in passes for c in run.criteria}
     known, look, figure = outcomes(passes), tokens(dark), go.Figure()
     # Nothing to draw without a value of a run that has an outcome.
@@ -189,7 +190,7 @@ def _boxes(points: Sequence[tuple[float, float]], *, success: bool, look: Tokens
         x=[x for x, _ in points],
         y=[y for _, y in points],
         orientation="h",
-        width=2 * APART * 0.85,
+        width=2 * APART * 0.85,  # the boxes of the two groups do not touch
         boxpoints="all",
         jitter=0.6,
         pointpos=0,

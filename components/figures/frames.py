@@ -94,7 +94,9 @@ def frame_strip(record: PlanningRecord, step: int, *, frames: int = FRAMES, dark
     """
     if not record.steps:
         return message("This record has no steps", dark=dark)
+    # Near either end the strip stays full, with the chosen step off the middle.
     first = max(1, min(step - frames // 2, len(record.steps) - frames + 1))
+    # A record may be shorter than the strip.
     shown = {number: record.steps[number - 1] for number in range(first, first + frames)[: len(record.steps)]}
     look = tokens(dark)
     figure = go.Figure(_ground([fields_of(one.view) for one in shown.values()], look, gap=0))
@@ -111,6 +113,7 @@ def frame_strip(record: PlanningRecord, step: int, *, frames: int = FRAMES, dark
         type="rect", x0=place - 0.75, x1=place + WIDTH - 0.25, y0=-0.75, y1=HEIGHT - 0.25,
         line={"color": look.text, "width": 3},
     )  # fmt: skip
+    # From high to low: rows of a view count from the top.
     _frame(figure, (-1, frames * _STEP - 1), (HEIGHT + 2.8, -2.3))
     figure.add_annotation(**legend)
     words = f"Steps {first} to {first + len(shown) - 1} of {len(record.steps)}; step {step} is framed"

@@ -132,6 +132,7 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
             hovertext=[_pair_hover(pair)],
         )
     )
+    # As far on both sides: 0 is in the middle, and the side says who is ahead.
     far = 1.15 * max(abs(low), abs(high), reach)
     themed(figure, dark=dark, height=132, margin=(8, 8, 24, 8))
     figure.update_xaxes(range=[-far, far], tickformat="+.0%", title_text="difference, with 95% interval")

@@ -126,8 +126,8 @@ def cell_words(x: float, y: float, words: str, colour: str, *, size: int = 12) -
 
 
 def handles(cells: Sequence[tuple[float, float, str, str]], size: int) -> go.Scatter:
-    # Plotly fades what is not selected, and would show it by that.
     """What a pointer meets in cells, invisible: a click gives the third value, hovering shows the fourth."""
+    # Plotly fades what is not selected, and would show it by that.
     hidden = {"marker": {"opacity": 0}}
     return go.Scatter(
         x=[x for x, *_ in cells],

@@ -41,6 +41,7 @@ def win_figure(record: PlanningRecord, *, step: int | None = None, dark: bool = 
         dark: the theme.
     """
     middle = step or 1
+    # Near either end as many steps are drawn, with the chosen one off the middle.
     first = max(1, min(middle - SPAN // 2, len(record.steps) - SPAN + 1))
     asked = {
         number: one
@@ -82,6 +83,7 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
     ahead: dict[str, tuple[float, Score, Score]]
     if found.setup.task:
         ahead = {d.without: (d.success, d.success_low, d.success_high) for d in found.differences}
+        # Scores were published, and no success rates.
         less, unit = {}, "success rate"
     else:
         ahead = {d.without: (d.score, d.score_low, d.score_high) for d in found.differences}
@@ -91,7 +93,7 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
     figure.add_trace(_theirs({name: PUBLISHED[name] for name in scores}, look, ""))
     figure.add_trace(_ours(ahead, look, "", "2"))
     figure.add_trace(_theirs({name: (value, None) for name, value in less.items()}, look, "2"))
-    themed(figure, dark=dark, height=356, margin=(8, 24, 32, 8))
+    themed(figure, dark=dark, height=356, margin=(8, 24, 32, 112))
     words = f"{_coloured('●', look.good)} here, with its 95% interval over {len(found.seeds)} worlds"
     _legend(figure, f"{words}{GAP}◇ published, not comparable in level", look)
     figure.update_layout(
@@ -101,6 +103,7 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
             "anchor": "y2",
             "title": {"text": f"{unit}: full less this arm, same worlds"},
         },
+        # Reversed: plotly counts categories from below.
         yaxis={"categoryorder": "array", "categoryarray": list(scores)[::-1], "showgrid": False},
         yaxis2={
             "categoryorder": "array", "categoryarray": list(ahead)[::-1], "showgrid": False, "anchor": "x2",
@@ -111,7 +114,6 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
     figure.add_vline(x=0, line={"color": look.line, "width": 1, "dash": "dash"}, xref="x2", yref="y2")
     place = {"yshift": -48, "xanchor": "left", "yanchor": "top", "align": "left"}
     caption(figure, NOT_COMPARABLE, 0, 0, look, size=11, **place)
-    figure.update_layout(margin={"b": 112})
     return figure
 
 
@@ -160,6 +162,7 @@ def _asked_again(asked: Mapping[int, PlannedStep], look: Tokens) -> go.Scatter:
         and step.action != step.asked.action
         and not step.unanswered_again
     }
+    # Without words of its own, so that a pointer meets the mark inside the ring.
     return point_trace(
         x=list(found),
         y=[EVEN if isinstance(win, Unscored) else win for win in found.values()],
@@ -188,6 +191,7 @@ def _ours(marks: Marks, look: Tokens, name: str, axis: str) -> go.Scatter:
 
 
 def _theirs(marks: Mapping[str, tuple[float, float | None]], look: Tokens, axis: str) -> go.Scatter:
+    # The spread of a difference of two published means is not published.
     sd: Sequence[float] = [spread or 0 for _, spread in marks.values()]
     return point_trace(
         x=[value for value, _ in marks.values()],

@@ -174,6 +174,7 @@ def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Ru
 def _task(gap: TaskGap, runs: Mapping[str, Run]) -> None:
     with st.container(border=True, gap=None):
         st.caption(f"**{text.label(gap.task_id, 50)}** · {points(gap.difference)} points on this task")
+        # The runs of each agent are sorted: the first one shows the difference best.
         with st.container(horizontal=True, gap="small"):
             run_link(runs[gap.first_runs[0]])
             run_link(runs[gap.second_runs[0]])

@@ -139,10 +139,12 @@ def decisions(report: RunReport) -> None:
     )
     pairs = [(decision, branch) for decision in evaluation.decisions for branch in decision.branches]
     asked = state.selected("decision")
+    # An address may name any event, also one of another run.
     if asked is not None and asked in {str(d.decision_point) for d, _ in pairs}:
         pairs = [(d, b) for d, b in pairs if str(d.decision_point) == asked]
         st.button(f"Show all decision points (now only event {int(asked)})", on_click=_all_decisions)
     contexts = {s.seq: context_words(readable(s.context), s.context_hash) for s in report.run.selections}
+    # Typed: a column without any number would otherwise hold objects.
     frame = pd.DataFrame(
         {
             "event": [d.decision_point for d, _ in pairs],

@@ -165,6 +165,7 @@ def check_words(goal: SubGoal) -> str:
 def _evidence_events(report: RunReport, node: NodeScore) -> None:
     wanted = {*node.events, *node.evidence}
     places = [place for place, event in enumerate(report.run.events) if event.seq in wanted]
+    # The timeline has a row for each event, in the same order.
     rows = [report.timeline[place] for place in places[:MOST_EVENTS]]
     if len(rows) < len(places):
         st.caption(f"The first {MOST_EVENTS:,} of {len(places):,} events.")

@@ -39,6 +39,7 @@ _MOUNT: Final = """
 %s
 const entries = new WeakMap();
 export default function ({ data, parentElement, setTriggerValue }) {
+  // Called again at every rerun: the view stays, and with it the place and what is unfolded.
   let entry = entries.get(parentElement);
   if (!entry) {
     entry = {};
@@ -51,6 +52,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   entry.send = setTriggerValue;
   entry.view.update(data);
   return () => {
+    // Also called where a newer call takes the place of this one: then the view is still in use.
     if (parentElement.isConnected) return;
     entry.view.destroy();
     entries.delete(parentElement);
@@ -100,6 +102,7 @@ def transcript(
     _mount(
         key,
         {
+            # The browser reads the items again only where this changes.
             "digest": f"{digest} {_now(corpus, digest)} {_part(f'{key}-part-{digest}')}",
             "items": document,
             "goals": [

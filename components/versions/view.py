@@ -74,6 +74,7 @@ def choose(corpus: Corpus) -> VersionComparison | None:
             key="versions_by_picker",
         )
         names = list(values[by])
+        # Without a common task, the two that ran last.
         usual = paired[by] or (names[-2], names[-1])
         first = options.one("first", names) or usual[0]
         second = options.one("second", names) or usual[1]

@@ -113,7 +113,6 @@ def _print_trust(
     shown = [one for one in trust if one.part == "all" or one.trust == "unreliable"]
     if shown:
         console.say()
-
         console.columns(
             shown[:MOST_SHOWN],
             ("judge", lambda one: one.judge),
@@ -147,6 +146,7 @@ def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:
         return None
     require_path(Path(path))
     found: dict[tuple[str, str], float] = {}
+    # A byte that is no UTF-8 gives an id that no run has, and no traceback.
     with Path(path).open(encoding="utf-8", errors="replace", newline="") as file:
         rows = csv.DictReader(file)
         for number, row in enumerate(rows, start=2):  # the first line has the headings
@@ -156,6 +156,7 @@ def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:
             except (KeyError, TypeError, ValueError) as error:
                 where = Where(file=path, line=number)
                 raise _no_odds("no run and odds in this line", where) from error
+    # A file of headings alone has no line that could be refused.
     if not {"run_id", "odds"} <= set(rows.fieldnames or ()):
         raise _no_odds("no columns run_id and odds", Where(file=path))
     return found

@@ -232,6 +232,7 @@ def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
     found: list[Finding] = []
     passes = join_runs(read_quantifier_runs(args.recorded, on_finding=found.append), runs)
     unread = [finding for finding in found if finding.severity == "error"]
+    # One file that can be read is enough to go on: the others are findings.
     if unread and not passes:
         raise unread[0].as_error()
     return _Found(

@@ -52,6 +52,7 @@ def judge(args: argparse.Namespace, console: Console) -> int:
     ledgers = read_ledgers(paths_of(args), console)
     graphs = read_graphs(args.graphs)
     if args.append:
+        # Before a model is asked: its answers cost money and could not be kept in the ledger.
         refuse_compressed(ledgers)
     work, work_findings = _work(ledgers, graphs, args.sub_goals)
     with model_of(args, console) as model:
@@ -59,6 +60,7 @@ def judge(args: argparse.Namespace, console: Console) -> int:
         findings = [*ledgers.findings, *graphs.findings, *work_findings, *judged.findings]
         if args.append:
             findings += append_drafts(ledgers, judged.drafts, console, code="verdicts-not-appended")
+        # Runs of one task repeat the findings of its graph.
         distinct = tuple(dict.fromkeys(findings))
         console.document(JudgeDocument.of(judged, model=model.name, findings=distinct))
     invalid = any(finding.severity == "error" for finding in graphs.findings)
@@ -170,7 +172,6 @@ def _unanswered(verdicts: Sequence[NodeVerdict]) -> Iterator[Finding]:
 
 def _print(verdicts: Sequence[NodeVerdict], console: Console) -> None:
     wording = {True: "met", False: "not met", None: "unscored"}
-
     console.columns(
         verdicts,
         ("run", lambda verdict: verdict.run_id),

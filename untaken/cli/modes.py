@@ -88,6 +88,7 @@ def assign(args: argparse.Namespace, console: Console) -> int:
             taxonomy, draft = _assigned(store.path, taxonomy, args, by, place)
             drafts.append(draft)
         store.append_events(run, drafts)  # in one call: all of it or none
+        # Read again, with what was just written: a note does not change the digest of a run.
         (run,) = _chosen(store.read_runs()[0], [run.digest])
     _print_notes([run], taxonomy, None, console)
     console.document(modes_notes_document([run], taxonomy))
@@ -148,7 +149,6 @@ def _print_notes(runs: Sequence[Run], taxonomy: Taxonomy, top: int | None, conso
     ]
     console.table(("run", "note", "by", "about", "text"), rows)
     words = [one for run in runs for one in assignments_of(run)]
-
     console.say()
     console.columns(
         words[:top],

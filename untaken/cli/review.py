@@ -203,7 +203,6 @@ def _print_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | Non
     if not pairs:
         return
     console.say()
-
     console.columns(
         pairs[:top],
         ("two by two", lambda pair: f"{pair.a}, {pair.b}"),
