@@ -114,7 +114,7 @@ def _detail(corpus: Corpus, one: TrackedIssue) -> None:
 def _runs(corpus: Corpus, one: TrackedIssue) -> None:
     st.caption(f"{counted(len(one.matches), 'run')} with it, newest first. Select a row to open the run.")
     frame = issue_runs_table(one, corpus)
-    height = min(38 + 35 * max(len(frame), 1), 320)
+    height = tables.height_of(max(len(frame), 1), most=320)
     tables.runs_table(frame, key="issue-runs", name="Runs with the issue", most=MOST_RUNS, height=height)
 
 
@@ -128,9 +128,7 @@ def _buttons(one: TrackedIssue) -> None:
         key=f"issue-{status}-{one.issue.id}",
         disabled=author is None,
         help="Enter your name first." if author is None else "Runs that begin from now on can reopen it.",
-        on_click=lambda: _save(
-            setting(one.issue.id, status, by=author or "", at=datetime.now(UTC).replace(microsecond=0))
-        ),
+        on_click=lambda: _save(setting(one.issue.id, status, by=author or "", at=_now())),
     )
 
 
@@ -163,11 +161,15 @@ def _form(*, folder_is_new: bool) -> None:
             "Add issue", disabled=author is None, help="Enter your name first." if author is None else None
         )
     if sent and author:
-        opened = IssueChange(status="open", by=author, at=datetime.now(UTC).replace(microsecond=0))
+        opened = IssueChange(status="open", by=author, at=_now())
         rule = IssueRule(expr=expr.strip(), text=glob.strip())
         issue = Issue(id=_free_id(title), title=title.strip(), mode=mode, rule=rule, history=[opened])
         _save(adding(issue))
         st.rerun()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def _free_id(title: str) -> str:

@@ -33,8 +33,9 @@ def draw(corpus: Corpus, found: ModeAnalysis) -> None:
         st.success("Every failing run has been read.", icon=":material/check_circle:")
     else:
         frame = reading_order_table(found, corpus)
-        height = min(38 + 35 * len(frame), 420)
-        tables.runs_table(frame, key="reading-order", name="Runs to read", most=MOST, height=height)
+        tables.runs_table(
+            frame, key="reading-order", name="Runs to read", most=MOST, height=tables.height_of(len(frame))
+        )
     review_panel.link_to_this()
 
 

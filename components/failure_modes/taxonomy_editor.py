@@ -98,7 +98,7 @@ def _table(taxonomy: Taxonomy) -> None:
         frame,
         key="taxonomy",
         name="Failure modes of this workspace",
-        height=min(38 + 35 * len(frame), 420),
+        height=tables.height_of(len(frame)),
         columns={"definition": st.column_config.TextColumn(width="large")},
     )
     tables.download(

@@ -56,7 +56,7 @@ def disagreements() -> None:
         key="disagreements",
         name="Where reviewers disagree",
         selectable=True,
-        height=min(38 + 35 * len(queue), 420),
+        height=tables.height_of(len(queue)),
         columns={"digest": None, "sub_goal": None},
     )
     if row is not None and st.session_state.get(SEEN) != row:

@@ -180,7 +180,7 @@ def _evidence_events(report: RunReport, node: NodeScore) -> None:
         frame.drop(columns=["type", "sub-goal", "time"]),
         key="evidence",
         name="Events of this sub-goal",
-        height=min(38 + 35 * len(rows), 320),
+        height=tables.height_of(len(rows), most=320),
     )
 
 

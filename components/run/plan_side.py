@@ -119,4 +119,5 @@ def _verdicts(report: RunReport) -> None:
             "quoted": [one.quote if one else "" for _, one in rows],
         }
     )
-    tables.table(frame, key="run-verdicts", name="Verdicts on this run", height=min(38 + 35 * len(rows), 320))
+    height = tables.height_of(len(rows), most=320)
+    tables.table(frame, key="run-verdicts", name="Verdicts on this run", height=height)

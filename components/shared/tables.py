@@ -139,6 +139,11 @@ def table(
     return picked(key, len(frame)) if selectable else None
 
 
+def height_of(rows: int, *, most: int = 420) -> int:
+    """Pixels that so many rows of one line take with their heading; a table scrolls beyond `most`."""
+    return min(38 + 35 * rows, most)
+
+
 @panel
 def runs_table(frame: pd.DataFrame, *, key: str, name: str, **more: Any) -> None:
     """A table of runs by their ``digest``: a click in a row opens the run. `more` as `table` takes it."""

@@ -211,12 +211,11 @@ def _found(
     passes, disturbed = _quantified(args, ledgers, graphs, attacks, model=model, console=console)
     pass_findings = [finding for one in passes for finding in one.findings]
     findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *pass_findings)))
-    invalid = any(finding.severity == "error" for finding in graphs.findings)
     return _Found(
         passes=passes,
         disturbed=disturbed | _recorded(args),
         findings=findings,
-        broken=ledgers.broken > 0 or invalid,
+        broken=ledgers.broken > 0 or graphs.invalid,
     )
 
 

@@ -150,7 +150,7 @@ def _tables(args: argparse.Namespace, console: Console) -> Exported:
         runs=done.runs,
         results=done.results,
         findings=done.findings,
-        broken=done.broken > 0 or any(finding.severity == "error" for finding in graphs.findings),
+        broken=done.broken > 0 or graphs.invalid,
     )
 
 

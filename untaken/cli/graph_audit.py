@@ -55,8 +55,7 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
         console.warn(plain(warning.message))
     findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
     console.document(audit_document(found, corpus.runs, findings=findings))
-    broken = ledgers.broken > 0 or any(finding.severity == "error" for finding in graphs.findings)
-    return 1 if broken or found.alarms else 0
+    return 1 if ledgers.broken or graphs.invalid or found.alarms else 0
 
 
 def _in_order(found: PlanAudit) -> list[NodeAudit]:

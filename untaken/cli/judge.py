@@ -63,8 +63,7 @@ def judge(args: argparse.Namespace, console: Console) -> int:
         # Runs of one task repeat the findings of its graph.
         distinct = tuple(dict.fromkeys(findings))
         console.document(JudgeDocument.of(judged, model=model.name, findings=distinct))
-    invalid = any(finding.severity == "error" for finding in graphs.findings)
-    return 1 if ledgers.broken or invalid else 0
+    return 1 if ledgers.broken or graphs.invalid else 0
 
 
 Work = tuple[Place, Run, PlanGraph]

@@ -65,8 +65,7 @@ class Scored:
     @property
     def broken(self) -> bool:
         """Whether a ledger is not to be trusted, or a plan graph not to be used."""
-        invalid = any(finding.severity == "error" for finding in self.graphs.findings)
-        return invalid or self.ledgers.broken > 0
+        return self.graphs.invalid or self.ledgers.broken > 0
 
     @property
     def known(self) -> list[RunScore]:

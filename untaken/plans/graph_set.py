@@ -38,6 +38,11 @@ class GraphSet:
         """Gather graphs: of one id, the highest version counts; one version twice must be the same graph."""
         return _graph_set([(graph, Where()) for graph in graphs], list(findings))
 
+    @property
+    def invalid(self) -> bool:
+        """Whether one of its files is no graph that can be used."""
+        return any(finding.severity == "error" for finding in self.findings)
+
     def get(self, graph_id: str) -> PlanGraph | None:
         """The graph with this id."""
         return self._by_id.get(graph_id)
