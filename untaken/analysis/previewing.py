@@ -167,6 +167,7 @@ def counts_the_same(one: PlanGraph, other: PlanGraph) -> bool:
 
 def _counted(graph: PlanGraph) -> PlanGraph:
     nodes = [struct_replace(node, description="", metadata={}) for node in graph.sub_goals]
+    # Which tasks a graph covers decides which runs it scores, not how; `_serves` looks at that.
     return struct_replace(graph, version=0, title="", tasks=[], metadata={}, sub_goals=nodes)
 
 
@@ -210,7 +211,7 @@ def _changes(run: Run, old: RunScore | None, new: RunScore | None) -> Iterator[S
     before, after = (
         {node.sub_goal: node.status for node in score.results} if score else {} for score in (old, new)
     )
-    for name in dict.fromkeys([*after, *before]):
+    for name in dict.fromkeys([*after, *before]):  # in the edited graph's order, then what it no longer has
         if before.get(name) != after.get(name):
             yield StatusChange(
                 digest=run.digest,

@@ -188,6 +188,7 @@ def _in_order_of_start(
             state=_state(run, within.limit if within else None, now),
         )
         of_agent[score.agent].append(trial)
+    # By start: ordered by their ends, slow failures would come last and an agent could pass before them.
     return {agent: sorted(some, key=lambda one: one.place) for agent, some in of_agent.items()}
 
 
@@ -216,6 +217,7 @@ def _held(
     agent: str, requirement: Requirement, trials: Sequence[_Trial], within: TimeLimit | None
 ) -> SequentialCheck:
     value_of = _metric(requirement.metric)
+    # A repeat can be foreseen from the first run of its task, which betting does not allow for.
     first: dict[str, _Trial] = {}
     repeats = [trial.run_id for trial in trials if first.setdefault(trial.task_id, trial) is not trial]
     found = [trial.value(value_of) for trial in first.values()]
@@ -257,6 +259,7 @@ def _compared(
     for side, name in enumerate((agent, baseline)):
         for trial in of_agent[name]:
             sides[trial.task_id][side].append(trial)
+    # As many pairs as the one with fewer runs has; the rest is `alone`.
     pairs = [pair for both in sides.values() for pair in zip(*both, strict=False)]
     pairs.sort(key=lambda pair: (max(trial.place for trial in pair), pair[0].run_id))
     found = [_difference(*(trial.value(value_of) for trial in pair)) for pair in pairs]

@@ -89,10 +89,7 @@ class AlignedRow:
         Raises:
             KeyError: where the run is not shown.
         """
-        for cell in self.cells:
-            if cell.digest == digest:
-                return cell
-        raise KeyError(digest)
+        return {cell.digest: cell for cell in self.cells}[digest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,10 +193,7 @@ class SideBySide:
         Raises:
             KeyError: where the run is not shown.
         """
-        for run in self.runs:
-            if run.digest == digest:
-                return run
-        raise KeyError(digest)
+        return {run.digest: run for run in self.runs}[digest]
 
     def row(self, key: str | None) -> AlignedRow | None:
         """The row of a sub-goal or tool, if there is one."""

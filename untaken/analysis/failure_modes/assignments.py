@@ -213,7 +213,7 @@ def note_draft(text: str, *, author: str, place: Place = RUN) -> Draft:
     Raises:
         UntakenError: ``note-invalid`` for an empty text or one above the limit.
     """
-    words = text.encode(errors="replace").decode().strip()
+    words = text.encode(errors="replace").decode().strip()  # a lone surrogate fits in no file
     if not words or len(words) > limits.NOTE_CHARS:
         raise UntakenError(
             "note-invalid",

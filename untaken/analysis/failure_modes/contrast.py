@@ -58,6 +58,7 @@ def contrast_modes(runs: Iterable[ReadRun]) -> tuple[ModeContrast, ...]:
         tasks[run.task_id].append(run)
     both = [some for some in tasks.values() if len({run.success for run in some}) > 1]
     found = [(mode, [_stratum(mode, some) for some in both]) for mode in modes_seen(known)]
+    # Without such a task nothing was compared: there is no p, rather than a p of 1.
     tested = [stats.exact_test(strata).p for _, strata in found] if both else []
     adjusted = stats.benjamini_hochberg(tested)
     return tuple(

@@ -95,6 +95,7 @@ def merge_modes(
     """
     target = _active(taxonomy, into)
     gone = [one for one in dict.fromkeys(_active(taxonomy, m).id for m in mode_ids) if one != target.id]
+    # Ledgers keep the id that was assigned; `Taxonomy.current` follows `into`, so a merge can be taken back.
     changed: dict[str, dict[str, Any]] = {one: {"status": "merged", "into": [target.id]} for one in gone}
     what = dict.fromkeys(gone, f"merged it into {target.name}")
     return _with(taxonomy, changed, what, by=by, at=at, why=why) if gone else taxonomy
@@ -197,7 +198,7 @@ def find_mode(taxonomy: Taxonomy, name_or_id: str) -> FailureMode:
 
 def one_line(words: str) -> str:
     """The text on one line, without characters that no file can hold."""
-    return " ".join(words.encode(errors="replace").decode().split())
+    return " ".join(words.encode(errors="replace").decode().split())  # a lone surrogate fits in no file
 
 
 def _words(words: str) -> str:

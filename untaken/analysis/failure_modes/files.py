@@ -6,7 +6,7 @@ They are strict YAML, written in one fixed layout so that equal taxonomies give 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -108,7 +108,7 @@ def _twice(names: list[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
-def _no_circle(mode: FailureMode, by_id: dict[str, FailureMode] | Any, where: Where) -> None:
+def _no_circle(mode: FailureMode, by_id: Mapping[str, FailureMode], where: Where) -> None:
     seen = {mode.id}
     while mode.status == "merged":
         mode = by_id[mode.into[0]]

@@ -96,6 +96,7 @@ def root_causes(run: Run) -> dict[str, RootCause]:
     if run.integrity.broken:
         return {}
     found: dict[str, list[RootCause]] = defaultdict(list)
+    # In order of the ledger: a later verdict takes the place of an earlier one.
     latest = {(v.by, v.sub_goal): v for v in not_withdrawn(run.of(Verdict)) if v.by.startswith("human:")}
     for (by, sub_goal), verdict in latest.items():
         if verdict.passed is False and verdict.evidence:
@@ -119,6 +120,7 @@ def root_cause_agreement(
         if blamed is not None and (event := blamed.get(run.digest)) is not None:
             named[DECISIVE][run.digest] = run, RootCause(event=event)
     people = sorted(named.keys() - {DECISIVE}, key=lambda person: (-len(named[person]), person))
+    # By name, so that which of two is `a` does not depend on who read more.
     pairs = [*combinations(sorted(people[:MOST_PEOPLE]), 2)]
     pairs += [(DECISIVE, person) for person in sorted(people[:MOST_PEOPLE]) if DECISIVE in named]
     return tuple(

@@ -100,19 +100,17 @@ class ModeSuggester:
         """
         alike = self._alike(text)
         ranked = sorted(
-            (
-                (-likeness, place)
-                for place, likeness in alike.items()
-                if likeness >= LEAST and not self._is_of(place, leave_out)
-            )
+            (-likeness, place)
+            for place, likeness in alike.items()
+            if likeness >= LEAST and not self._is_of(place, leave_out)
         )
         votes: dict[str, float] = defaultdict(float)
         best: dict[str, tuple[float, int]] = {}
-        for rank, (likeness, place) in enumerate(ranked):
+        for rank, (_, place) in enumerate(ranked):
             for mode in self._filed[place].modes:
                 if rank < NEIGHBOURS:
-                    votes[mode] -= likeness  # negative, for the order
-                best.setdefault(mode, (-likeness, place))
+                    votes[mode] += alike[place]
+                best.setdefault(mode, (alike[place], place))
         order = sorted(best, key=lambda mode: (-votes.get(mode, 0.0), -best[mode][0], mode))
         return tuple(
             Suggestion(mode=mode, likeness=best[mode][0], like=self._filed[best[mode][1]].note)
@@ -178,6 +176,7 @@ def suggestion_quality(filed: Sequence[FiledText]) -> SuggestionQuality:
         run = one.note.run if one.note else ""
         first = suggester.suggest(one.text, leave_out=(run,), most=1)
         silent += not first
+        # Pairs of answers: (True, True) is a hit.
         by_run[run].append((True, bool(first) and first[0].mode in one.modes))
     right, low, high = stats.agreement_share(list(by_run.values()))
     if len(by_run) < 2:

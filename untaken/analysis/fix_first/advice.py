@@ -156,6 +156,7 @@ def advice(corpus: Corpus, digests: Collection[str] | None = None) -> Advice:
         if choice.succeeds > 0:
             more.append(_more(corpus, choice, takers.costs(choice), runs, sample))
         elif choice.succeeds == 0 and choice.parts.saves:
+            # Cheaper because something critical is left out is no saving.
             if takers.costs(choice):
                 skipping += 1
             else:
@@ -182,6 +183,7 @@ class SkillTakers:
 
     @property
     def _takers(self) -> dict[tuple[str, str], dict[str, None]]:
+        # On first use: it reads every decision of every run.
         if self._by is None:
             self._by = defaultdict(dict)
             for digest, run in self.corpus.runs.items():

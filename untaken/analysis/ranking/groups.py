@@ -76,7 +76,7 @@ def agents_compared_with(runs: Iterable[Run], name: str) -> Group:
     """
     groups = comparable_groups(runs)
     for group in groups:
-        if name in group.tasks:
+        if name in group.tasks:  # first, because a group is named by a task
             return group
     for group in groups:
         if name in group.agents:

@@ -68,6 +68,7 @@ def sub_goal_gaps(
         one, other = (_shares(runs, metric) for runs in (ours, theirs))
         for key in {**one, **other}:
             mine, its = one.get(key), other.get(key)
+            # What one side does not count is a part of 0: parts sum to the whole. A rate needs both sides.
             parts[key] += (mine[1] if mine else 0.0) - (its[1] if its else 0.0)
             titles[key] = (mine or other[key])[0]
             rates[key] += [mine[2] - its[2]] if mine and its else []

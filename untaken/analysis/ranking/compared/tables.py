@@ -51,6 +51,7 @@ class MetricTable:
     @property
     def values(self) -> Floats:
         """Per agent, the mean over tasks."""
+        # Exact: the order of tasks changes nothing.
         return np.array([fsum(row) / row.size for row in self.means])
 
     @property
@@ -137,6 +138,7 @@ def table_of(found: Cells, shared: tuple[str, ...]) -> MetricTable:
         shared: their names.
     """
     means, runs, reasons, agents = found.means, found.runs, found.reasons, found.agents
+    # First the agents: one without any value would leave the others no column.
     rows = np.flatnonzero(runs.any(axis=1)) if shared else np.empty(0, dtype=np.intp)
     columns = np.flatnonzero(runs[rows].all(axis=0)) if rows.size else np.empty(0, dtype=np.intp)
     if not columns.size:

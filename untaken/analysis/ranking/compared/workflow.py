@@ -89,5 +89,6 @@ def _replans(cells: RunsByCell, agent: str, other: str) -> Score:
         for run in found
     ]
     if not any(run.plans for run in runs):
+        # 0 would read as an agent that never changed its plan.
         return Unscored("no run records a plan, so replans are unknown")
     return sum(run.replans for run in runs) / len(runs)
