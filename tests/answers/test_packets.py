@@ -183,6 +183,17 @@ def test_no_recorded_text_leaves_its_fence(kind: str, packets: dict[str, PacketD
     assert not [line for line in outside if "Ignore" in line or "HAT" in line or "pay" in line]
 
 
+@pytest.mark.parametrize("task", ["t\necho unasked", "t'\necho 'unasked", "t\rx", "t\x1b[2Jx", "t\u2028x"])
+def test_a_command_to_paste_is_one_line_and_runs_nothing_of_the_name_of_a_task(task: str) -> None:
+    run = a_run("r", task=task, graph="g").call("find", ok=True).finish(False).run()
+    test = run_packet(evaluate_corpus([run], [PLAN], resamples=0), "r").test
+    assert test is not None
+    assert test.command.isprintable()
+    pasted = test.command.replace("pytest ", "true ", 1)
+    shown = subprocess.run(["sh", "-c", pasted], capture_output=True, check=True)
+    assert (shown.stdout, shown.stderr) == (b"", b"")
+
+
 @pytest.mark.parametrize(
     ("verb", "kind"),
     [

@@ -35,6 +35,7 @@ from untaken.views.audit import writes_in_words
 from untaken.views.cause import first_failed
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.known_values import values_of_run
+from untaken.visible import visible
 
 PacketKind = Literal["fix", "cause", "plan", "versions", "run"]
 MOST_RUNS: Final = 3
@@ -342,7 +343,8 @@ def _test(graph: PlanGraph, name: str, tasks: Sequence[str]) -> PacketTest | Non
 
 def _plan_test(graph: PlanGraph, sub_goals: Sequence[SubGoal], tasks: Sequence[str]) -> PacketTest:
     alone = replace(graph, sub_goals=list(sub_goals))
-    named = ", ".join(map(shlex.quote, tasks[:MOST_RUNS]))
+    # A stranger's names, in a line to paste: a line break in one would end the comment and begin a command.
+    named = ", ".join(shlex.quote(visible(task)) for task in tasks[:MOST_RUNS])
     command = (
         f"pytest --untaken-require 'completion>=1' --untaken-graphs {PLAN_FILE} "
         f"--untaken-ledgers NEW_LEDGERS  # new runs of {named}"
