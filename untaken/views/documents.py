@@ -84,7 +84,7 @@ def _entry(value: Any, schema: str | None, shown: Iterable[tuple[str, str, Shown
     made: Document = {"schema": schema} if schema else {}
     for field, key, how in shown:
         found = getattr(value, field)
-        if found.__class__ in _AS_IT_IS:
+        if found.__class__ in _AS_IT_IS:  # first, as most fields are such
             made[key] = found
         elif isinstance(found, Unscored):
             made |= {key: None, f"{key}_reason": found.reason}

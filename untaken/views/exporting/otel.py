@@ -85,7 +85,7 @@ def _spans(each: EvaluatedRun) -> Iterator[dict[str, Any]]:
     run, trace = each.run, _Trace(each.run)
     yield _root(each, trace)
     input_messages: list[Message] = []
-    for event in run.events[: run.own]:
+    for event in run.events[: run.own]:  # what others added later is no part of the trace
         if isinstance(event, ToolCall):
             yield _tool(event, each, trace)
         elif isinstance(event, Plan):
@@ -114,6 +114,7 @@ def _root(each: EvaluatedRun, trace: _Trace) -> dict[str, Any]:
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": run.agent,
             "gen_ai.request.model": run.started.model,
+            # It has no unit: read as dollars.
             "gen_ai.usage.cost": finished.cost if finished and finished.cost_unit == "usd" else None,
             "task.id": run.task_id,
             "untaken.run_id": run.run_id,
@@ -165,6 +166,7 @@ def _chat(
         if input_messages
         else None,
         "gen_ai.output.messages": _json([_message(each) for each in output]),
+        # Others repeat the whole conversation here; by this mark a reader of ours does not look for repeats.
         "untaken.input.new": True,
     }
     return trace.span(seq, "chat", input_messages[0].ts if input_messages else at, at, attributes)
@@ -182,7 +184,7 @@ def _typed(value: bool | int | float | str) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
-        return {"intValue": str(value)}
+        return {"intValue": str(value)}  # as JSON of protocol buffers has integers of 64 bits
     return {"doubleValue": value} if isinstance(value, float) else {"stringValue": value}
 
 

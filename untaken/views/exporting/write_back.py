@@ -103,6 +103,7 @@ def _is_diagnosis(one: Evaluation) -> bool:
 def _langfuse(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
     rate = not one.label
     body: dict[str, Any] = {
+        # Without the value: what is sent again replaces what was there.
         "id": sha256(f"{run.digest} {one.name} {one.by}".encode()).hexdigest()[:32],
         "traceId": trace,
         "name": one.name,
@@ -111,6 +112,7 @@ def _langfuse(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
         "comment": f"{one.by}: {one.explanation}" if one.explanation else one.by,
         "metadata": _metadata(run, one),
     }
+    # With it: the id of an event is for one content, by which Langfuse knows a repeat.
     event = sha256(_line(body).encode()).hexdigest()[:32]
     return {"id": event, "type": "score-create", "timestamp": run.events[-1].ts.isoformat(), "body": body}
 
@@ -123,7 +125,7 @@ def _phoenix(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
         "annotator_kind": _KINDS.get(one.by.partition(":")[0], "CODE"),
         "result": {name: value for name, value in result.items() if value not in (None, "")},
         "metadata": _metadata(run, one),
-        "identifier": f"untaken/{one.by}",
+        "identifier": f"untaken/{one.by}",  # sent again it replaces, per author
     }
 
 

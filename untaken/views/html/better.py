@@ -40,7 +40,7 @@ def leaders(report: RankReport, metric: str) -> Markup | None:
 
 def _first(report: RankReport, metric: str) -> list[str]:
     ranked = [s for s in report.metrics.get(metric, ()) if s.rank is not None]
-    return [s.agent for s in ranked if s.rank == 1] if len(ranked) > 1 else []
+    return [s.agent for s in ranked if s.rank == 1] if len(ranked) > 1 else []  # of one, nobody is first
 
 
 def _names(agents: Sequence[str]) -> Markup:
@@ -111,6 +111,7 @@ def difference_words(pair: PairedDifference | None, family: int) -> Markup:
         lead = f"{short(ahead, 40)} ahead by {span}" if difference else f"level, {span}"
         seen = f"; these tasks can show about {points(pair.mde, sign=False)}" if number(pair.mde) else ""
         return together(tag("strong", "no clear difference"), tag("br"), f"{lead}{seen}", facts(rests))
+    # The interval is of this pair alone; among many pairs some exclude 0 by chance.
     if family > 1 and (number(pair.p_holm) or 0.0) > ALPHA:
         rests += f"; not clear after correction for all {family} pairs"
     return together(tag("strong", f"{short(ahead, 40)} is ahead"), tag("br"), f"by {span}", facts(rests))

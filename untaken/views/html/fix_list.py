@@ -29,6 +29,7 @@ def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
     """What to fix, most failed runs first, and what is listed apart."""
     every = found.items
     shown = every if full else every[:FOCUSED]
+    # Items that are only missed have no failed run.
     most = max((item.failed_runs for item in shown), default=0) or 1
     cards = [_card(corpus, item, found, most, full=full) for item in shown]
     left = f" {len(every) - len(shown)} more are in the full report." if len(every) > len(shown) else ""
@@ -48,7 +49,7 @@ def _card(corpus: Corpus, item: FixItem, found: Triage, most: int, *, full: bool
             "rect",
             x=0,
             y=0,
-            width=max(2.0, width * item.failed_runs / most),
+            width=max(2.0, width * item.failed_runs / most),  # still seen where it is small
             height=height,
             rx=4,
             fill="var(--accent)",

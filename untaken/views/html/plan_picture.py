@@ -63,6 +63,7 @@ def plan_picture(
     width, height = layout.width + 2 * PAD, layout.height + 2 * PAD
     drawn = tag(
         "svg",
+        # Ids begin with `name`: a page may hold several pictures.
         tag("title", f"Plan graph: {short(graph.title or graph.id, 120)}", id=f"{name}-title"),
         tag("desc", described(graph, score), id=f"{name}-desc"),
         tag("g", *lines, *boxes, transform=f"translate({PAD:g} {PAD:g})"),
@@ -159,6 +160,7 @@ NO_XML: Final = {0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
 """Characters that no XML file may hold, escaped or not."""
 CSS: Final = (
     "text{font:14px system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;fill:#1b2530;"
+    # Again, for what does not know variables and so leaves this line out.
     "fill:var(--text,#1b2530)}"
     ".edge{fill:none;stroke:#6b7280;stroke-width:1.5}.edge.option{stroke-dasharray:2 4}"
     ".edge.violated{stroke:#b34e00;stroke-width:3;stroke-dasharray:8 5}"
@@ -190,7 +192,7 @@ def plan_svg(graph: PlanGraph, score: RunScore | None = None) -> str:
         "svg",
         tag("title", short(graph.title or graph.id, 120)),
         stylesheet(CSS),
-        tag("rect", width=width, height=height, fill="#ffffff"),
+        tag("rect", width=width, height=height, fill="#ffffff"),  # the words are dark, whatever is behind
         tag("g", picture.svg, transform=f"translate({MARGIN} {MARGIN})"),
         *rows,
         xmlns="http://www.w3.org/2000/svg",

@@ -39,6 +39,7 @@ def flow_section(report: RankReport, *, full: bool) -> Markup | None:
         f"{counted(tasks, 'task')} that all of them ran.{left_out} Crossing lines show disagreement. In "
         "brackets: 95% intervals; if they overlap widely, the order may be luck."
     )
+    # The table has the others.
     drawn = [m for m in HEADLINE if m in names] if len(names) > len(HEADLINE) else names
     return section(
         "Do success and sub-goals agree?",

@@ -81,7 +81,7 @@ def patterns_to_show(found: Sequence[RunPattern]) -> tuple[RunPattern, ...]:
     """The most frequent ones, of contradictions and of failures as many as there are, by turns."""
     contradicting = [c for c in found if c.kind in ("lucky", "unlucky")]
     failed = [c for c in found if c.kind not in ("lucky", "unlucky")]
-    first = max(FOCUSED // 2, FOCUSED - len(failed))
+    first = max(FOCUSED // 2, FOCUSED - len(failed))  # half, and what failures leave free
     return (*contradicting[:first], *failed[: FOCUSED - min(first, len(contradicting))])
 
 
