@@ -116,11 +116,12 @@ def test_a_missing_continuation_is_named(tmp_path: Path) -> None:
     assert "continuation-missing" in codes(done)
 
 
-def test_two_files_that_continue_in_each_other_end(tmp_path: Path) -> None:
+def test_two_files_that_continue_in_each_other_are_one_run(tmp_path: Path) -> None:
     one_way = trajectory(step(1, message="a"), continued_trajectory_ref="b.json")
     back = trajectory(step(1, message="b"), continued_trajectory_ref="a.json")
-    done, _ = read(tmp_path, a=one_way, b=back)
-    assert done.losses[0].records == 1
+    done, (run,) = read(tmp_path, a=one_way, b=back)
+    assert [m.content for m in run.of(Message)] == ["a", "b"]
+    assert [(loss.runs, loss.shared) for loss in done.losses] == [(1, 0), (1, 1)]
 
 
 def test_embedded_sub_agents_are_runs_that_name_their_parent(tmp_path: Path) -> None:

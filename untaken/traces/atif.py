@@ -199,15 +199,18 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 def _chains(read: dict[str, AtifTrajectory]) -> Iterator[list[AtifTrajectory]]:
     """Trajectories with their continuations; one that no other continues into begins a run."""
     following = {name: _continuation(each, read) for name, each in read.items()}
-    continued = {name for name in following.values() if name is not None}
-    for name, each in read.items():
-        if name in continued and following[name] != name:  # one that names itself still begins a run
+    continued = set(following.values())
+    done: set[str] = set()
+    for name in (*(name for name in read if name not in continued), *read):  # then those of rings, in order
+        if name in done:
             continue
-        chain, at = [each], following[name]
-        while at is not None and all(part.name != at for part in chain):
-            chain.append(read[at])
+        chain: dict[str, AtifTrajectory] = {}
+        at: str | None = name
+        while at is not None and at not in chain:
+            chain[at] = read[at]
             at = following[at]
-        yield chain
+        done |= chain.keys()
+        yield list(chain.values())
 
 
 def _continuation(each: AtifTrajectory, read: dict[str, AtifTrajectory]) -> str | None:
