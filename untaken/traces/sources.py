@@ -248,7 +248,7 @@ def _gunzip(stored: Iterator[bytes]) -> Iterator[bytes]:
                 if not rest.startswith(_GZIP):
                     return  # what follows the last member is not read
                 machine = zlib.decompressobj(wbits=31)
-            piece = machine.decompress(rest, _CHUNK)
+            piece = machine.decompress(rest, _CHUNK)  # no more at once, however much it is compressed
             rest = machine.unused_data if machine.eof else machine.unconsumed_tail
             if piece:
                 yield piece
@@ -347,7 +347,7 @@ def _find(
             continue
         require_path(path, code="source-not-found")
         walked = _walk(path, leave, extensions) if path.is_dir() else (path,)
-        inside = sorted(walked, key=lambda file: file.parts)
+        inside = sorted(walked, key=lambda file: file.parts)  # a disk lists them in no order
         for file in inside:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             if path.is_dir() and not wanted(name, (*extensions, ".zip")):
@@ -392,9 +392,9 @@ def _open(
     opened: ExitStack,
     whole: Callable[[Path], bool],
 ) -> Iterator[Source]:
-    folders = file.resolve().parent.parts[1:]
+    folders = file.resolve().parent.parts[1:]  # a format may be known by folders above what was named
     with file.open("rb") as stream:
-        zipped = stream.read(4) in (ZIP, b"PK\x05\x06")
+        zipped = stream.read(4) in (ZIP, b"PK\x05\x06")  # the latter is an archive without members
     if not zipped or whole(file):
         yield Source(name=name, stem=stem_of(file.name), folders=folders, place=OnDisk(path=file))
         return
@@ -420,7 +420,7 @@ def wanted(name: str, extensions: tuple[str, ...]) -> bool:
     for ending in COMPRESSED:
         lowered = lowered.removesuffix(ending)
     last = lowered.rsplit("/", 1)[-1]
-    is_lines = last.endswith(PARQUET) and ".jsonl" in extensions
+    is_lines = last.endswith(PARQUET) and ".jsonl" in extensions  # its rows are read as lines
     return (is_lines or last.endswith(extensions)) and (not last.startswith(".") or last in extensions)
 
 

@@ -171,7 +171,7 @@ def _write(source: Source, intake: Intake, survey: _Survey, log: FileLog) -> Non
             if header:  # beside a simulation of its own a file says nothing
                 log.count(held, PLACES.kept)
             read_document(tidied, log.name, unpriced=False, log=log)  # for its findings alone
-            del parts[0]
+            del parts[0]  # the next one is of the next document
 
 
 def _documents(
@@ -191,7 +191,7 @@ def _documents(
                     runs += 1
             else:
                 header[name] = reader.member(name)
-        if "messages" in header and "task_id" in header:
+        if "messages" in header and "task_id" in header:  # the object is one simulation
             visit(Element(0, header, 0))
             header, runs = {}, 1
         if not runs:
