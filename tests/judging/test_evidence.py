@@ -15,7 +15,8 @@ from judges import model_that, said
 from untaken.judging import judge_run
 from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.judging.evidence import RunEvidence
-from untaken.judging.view import record_of
+from untaken.judging.rendering import event_text
+from untaken.judging.view import EVENT_CHARS, LedgerView, record_of
 from untaken.ledger.events import Message, Observation, Plan, RunFinished, SkillSelection, State
 from untaken.plans import PlanGraph
 
@@ -229,3 +230,10 @@ def test_a_quote_is_about_its_sub_goal(case: str, tmp_path: Path) -> None:
     assert found.passed is passed
     if passed is None:
         assert found.unscored_reason in ("evidence_unrelated", "claims_only")
+
+
+def test_an_excerpt_says_how_much_of_a_long_event_it_leaves_out() -> None:
+    run = a_run("r").say("x" * 300_000).finish(True).run()
+    view = LedgerView(record_of(run), "code")
+    (message,) = run.of(Message)
+    assert f"… {len(event_text(message)) - EVENT_CHARS} more characters" in view.excerpt(message)

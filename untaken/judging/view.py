@@ -71,7 +71,7 @@ class LedgerView:
 
     def excerpt(self, event: Event) -> str:
         """The event between its marks."""
-        words = event_text(event)[:LOOKED_AT]
+        words = event_text(event)
         cut = f"\n… {len(words) - EVENT_CHARS} more characters" if len(words) > EVENT_CHARS else ""
         return enveloped(words[:EVENT_CHARS] + cut, self._nonce, headline(event))
 
