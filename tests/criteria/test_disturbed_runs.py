@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from builders import a_graph, a_run
 
-from untaken.judging.criteria import ATTACKS, Attack, disturb, quantify, quantify_disturbed
+from untaken.judging.criteria import ATTACKS, Attack, disturb, quantifier, quantify, quantify_disturbed
 from untaken.ledger import Message, Observation, Run, Verdict
 from untaken.ledger.events import GENESIS
 from untaken.plans import GraphSet
@@ -95,6 +95,17 @@ def test_evidence_points_at_the_event_it_pointed_at() -> None:
 def test_where_there_is_nothing_to_disturb_there_is_no_disturbed_run(attack: Attack) -> None:
     assert disturb([a_run().run()], GRAPHS, attack) == ()
     assert disturb([broken()], GRAPHS, attack) == ()
+
+
+def test_of_many_runs_some_are_disturbed_the_same_ones_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantifier, "MOST_DISTURBED", 5)
+    runs = [a_good_run(f"run-{n}") for n in range(12)]
+    one, other = (quantify_disturbed(some, graphs=GRAPHS) for some in (runs, runs[::-1]))
+    for attack, (found,) in one.items():
+        subjects = {item.subject for item in found.items}
+        assert subjects == {item.subject for item in other[attack][0].items}
+        assert len(subjects) == 5
+    assert subjects == set(sorted(run.digest for run in runs)[:5])
 
 
 def broken() -> Run:

@@ -84,7 +84,8 @@ if TYPE_CHECKING:
     from untaken.judging.criteria.deterministic import BY as BY, ledger_criteria as ledger_criteria
     from untaken.judging.criteria.discrimination import (
         AttackTest as AttackTest, BeforeAfter as BeforeAfter, Separation as Separation,
-        before_after as before_after, outcomes as outcomes, subject_means as subject_means,
+        before_after as before_after, before_after_each as before_after_each, outcomes as outcomes,
+        subject_means as subject_means,
     )
     from untaken.judging.criteria.disturb import (
         ATTACKS as ATTACKS, ATTACK_TITLES as ATTACK_TITLES, ATTACK_WORDS as ATTACK_WORDS,

@@ -17,7 +17,7 @@ from untaken.judging import (
     QuantifierRun,
     Trust,
     Verification,
-    before_after,
+    before_after_each,
     criteria_against_people,
     kept_people,
     kept_runs,
@@ -110,7 +110,7 @@ def _review(
         source=source,
         passes=passes,
         means=outcome_means(passes),
-        disturbed={attack: before_after(passes, worse) for attack, worse in disturbed.items()},
+        disturbed=before_after_each(passes, disturbed),
         steps=pass_steps(passes),
         verification=verify_criteria(passes, disturbed=disturbed),
     )

@@ -21,6 +21,7 @@ from untaken.judging.criteria.discrimination import (
     BeforeAfter as BeforeAfter,
     Separation as Separation,
     before_after as before_after,
+    before_after_each as before_after_each,
     subject_means as subject_means,
 )
 from untaken.judging.criteria.disturb import (

@@ -273,6 +273,7 @@ LEDGER_CRITERIA: Final = (
     ),
 )
 """What can be computed from ledgers and plan graphs."""
+_MEASURES: Final = {one.criterion.name: one for one in LEDGER_CRITERIA}
 
 
 def ledger_criteria() -> CriteriaSet:
@@ -297,17 +298,25 @@ def quantify_ledgers(
         graphs: their plan graphs; without one, a criterion that needs it is unscored.
         criteria: those wanted, by name; one that no measure here computes is unscored, with the reason.
     """
-    wanted = tuple(one.criterion for one in LEDGER_CRITERIA) if criteria is None else tuple(criteria)
-    known = {one.criterion.name: one for one in LEDGER_CRITERIA}
-    items = [_item(read_run(run, graphs), wanted, known) for run in runs if not run.integrity.broken]
-    return QuantifierRun(name=BY, by=BY, criteria=wanted, items=tuple(items), deterministic=True)
+    whole = (run for run in runs if not run.integrity.broken)
+    return ledger_pass([quantified_by_ledger(read_run(run, graphs), criteria) for run in whole], criteria)
 
 
-def _item(reading: RunFacts, wanted: Sequence[Criterion], known: dict[str, LedgerCriterion]) -> Quantified:
+def ledger_pass(items: Sequence[Quantified], criteria: Sequence[Criterion] | None) -> QuantifierRun:
+    """What `quantified_by_ledger` gave of many runs, as one pass."""
+    return QuantifierRun(name=BY, by=BY, criteria=_wanted(criteria), items=tuple(items), deterministic=True)
+
+
+def _wanted(criteria: Sequence[Criterion] | None) -> tuple[Criterion, ...]:
+    return tuple(one.criterion for one in LEDGER_CRITERIA) if criteria is None else tuple(criteria)
+
+
+def quantified_by_ledger(reading: RunFacts, criteria: Sequence[Criterion] | None) -> Quantified:
+    """One run by the criteria that its ledger answers; as `quantify_ledgers`."""
     values: dict[str, Value] = {}
     unscored: dict[str, str] = {}
-    for criterion in wanted:
-        one = known.get(criterion.name)
+    for criterion in _wanted(criteria):
+        one = _MEASURES.get(criterion.name)
         # Our lower bounds say nothing about values that a person has rewritten.
         if one is None or one.criterion.accepted_values != criterion.accepted_values:
             unscored[criterion.name] = "cannot be computed from the ledger: use a model or recorded replies"

@@ -114,31 +114,40 @@ def before_after(
     original: Sequence[QuantifierRun], disturbed: Sequence[QuantifierRun]
 ) -> tuple[BeforeAfter, ...]:
     """Each criterion before and after one disturbance, over the runs that have a value in both."""
-    found, task_of = [], tasks_of_subjects(original)
+    return before_after_each(original, {"": disturbed})[""]
+
+
+def before_after_each(
+    original: Sequence[QuantifierRun], disturbed: Mapping[str, Sequence[QuantifierRun]]
+) -> dict[str, tuple[BeforeAfter, ...]]:
+    """`before_after` of each disturbance by its name: the originals are looked through once for all."""
+    found: dict[str, list[BeforeAfter]] = {attack: [] for attack in disturbed}
+    task_of = tasks_of_subjects(original)
     for name in dict.fromkeys(c.name for run in original for c in run.criteria):
-        before, after = subject_means(original, name), subject_means(disturbed, name)
-        common = [subject for subject in after if subject in before]
-        if not common:
-            continue
-        top = top_level(original, name)
-        first, second = (
-            list(_means_by({s: side[s] for s in common}, task_of).values()) for side in (before, after)
-        )
-        spans = (*level_interval(first, top), *level_interval(second, top))
-        found.append(
-            BeforeAfter(
-                name=name,
-                n=len(common),
-                before=fmean(first),
-                before_low=spans[0],
-                before_high=spans[1],
-                after=fmean(second),
-                after_low=spans[2],
-                after_high=spans[3],
-                top=top,
+        before, top = subject_means(original, name), top_level(original, name)
+        for attack, passes in disturbed.items():
+            after = subject_means(passes, name)
+            common = [subject for subject in after if subject in before]
+            if not common:
+                continue
+            first, second = (
+                list(_means_by({s: side[s] for s in common}, task_of).values()) for side in (before, after)
             )
-        )
-    return tuple(found)
+            spans = (*level_interval(first, top), *level_interval(second, top))
+            found[attack].append(
+                BeforeAfter(
+                    name=name,
+                    n=len(common),
+                    before=fmean(first),
+                    before_low=spans[0],
+                    before_high=spans[1],
+                    after=fmean(second),
+                    after_low=spans[2],
+                    after_high=spans[3],
+                    top=top,
+                )
+            )
+    return {attack: tuple(some) for attack, some in found.items()}
 
 
 def _means_by(levels: Mapping[str, float], unit_of: Mapping[str, Unit]) -> dict[Unit, float]:
@@ -191,18 +200,21 @@ def separation(passes: Sequence[QuantifierRun], name: str) -> Separation:
     )
 
 
-def attack_test(
-    original: Sequence[QuantifierRun],
-    disturbed: Sequence[QuantifierRun],
-    name: str,
-    attack: str,
-    *,
-    attacks: int = 1,
-) -> AttackTest:
-    """Original against disturbed by one criterion."""
-    before, after = subject_means(original, name), subject_means(disturbed, name)
-    lost = {subject: before[subject] - level for subject, level in after.items() if subject in before}
-    drops = list(_means_by(lost, tasks_of_subjects(original)).values())
+def attack_tests(
+    original: Sequence[QuantifierRun], disturbed: Mapping[str, Sequence[QuantifierRun]], name: str
+) -> tuple[AttackTest, ...]:
+    """Original against disturbed by one criterion: one row of the criterion × attack matrix."""
+    before, task_of = subject_means(original, name), tasks_of_subjects(original)
+    found = []
+    for attack, passes in disturbed.items():
+        after = subject_means(passes, name)
+        lost = {subject: before[subject] - level for subject, level in after.items() if subject in before}
+        drops = list(_means_by(lost, task_of).values())
+        found.append(_attack_test(attack, drops, attacks=len(disturbed)))
+    return tuple(found)
+
+
+def _attack_test(attack: str, drops: Sequence[float], *, attacks: int) -> AttackTest:
     wins, losses = sum(drop > 0 for drop in drops), sum(drop < 0 for drop in drops)
     counts = {"n": len(drops), "wins": wins, "losses": losses, "ties": len(drops) - wins - losses}
     if not drops:
@@ -222,14 +234,4 @@ def attack_test(
         p=p,
         drop=fmean(drops),
         detected=low > 0.5 and p * attacks <= ALPHA,
-    )
-
-
-def attack_tests(
-    original: Sequence[QuantifierRun], disturbed: Mapping[str, Sequence[QuantifierRun]], name: str
-) -> tuple[AttackTest, ...]:
-    """One row of the criterion × attack matrix."""
-    return tuple(
-        attack_test(original, passes, name, attack, attacks=len(disturbed))
-        for attack, passes in disturbed.items()
     )

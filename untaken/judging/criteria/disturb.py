@@ -77,16 +77,20 @@ def disturb(
         seed: another seed is another choice of what is touched.
         share: of sentences, actions or sub-goals.
     """
-    found = []
-    for run in runs:
-        if run.integrity.broken:
-            continue
-        mark = f"{run.digest} {attack.name} {seed}"
-        random = Random(int.from_bytes(sha256(mark.encode()).digest()[:8], "big"))
-        events = attack.spoil(read_run(run, graphs), random, share)
-        if not isinstance(events, Unscored):
-            found.append(Disturbed(subject=run.digest, run=_chained(run, events, attack.name)))
-    return tuple(found)
+    whole = (run for run in runs if not run.integrity.broken)
+    worse = (spoiled(read_run(run, graphs), attack, seed=seed, share=share) for run in whole)
+    return tuple(one for one in worse if one is not None)
+
+
+def spoiled(reading: RunFacts, attack: Attack, *, seed: int = 0, share: float = SHARE) -> Disturbed | None:
+    """A run made worse, or ``None`` where the attack finds nothing to touch; as `disturb`."""
+    run = reading.run
+    mark = f"{run.digest} {attack.name} {seed}"
+    random = Random(int.from_bytes(sha256(mark.encode()).digest()[:8], "big"))
+    events = attack.spoil(reading, random, share)
+    if isinstance(events, Unscored):
+        return None
+    return Disturbed(subject=run.digest, run=_chained(run, events, attack.name))
 
 
 def _chained(run: Run, events: Events, attack: str) -> Run:

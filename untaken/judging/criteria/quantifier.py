@@ -14,8 +14,14 @@ from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging.asking import ModelAccess, ModelAnswer, Question, Template, read_template
 from untaken.judging.asking.access import Progress
 from untaken.judging.criteria.criterion import CriteriaSet, Criterion, Quantified, QuantifierRun, read_value
-from untaken.judging.criteria.deterministic import quantified, quantify_ledgers
-from untaken.judging.criteria.disturb import ATTACKS, Attack, disturb
+from untaken.judging.criteria.deterministic import (
+    ledger_pass,
+    quantified,
+    quantified_by_ledger,
+    quantify_ledgers,
+    read_run,
+)
+from untaken.judging.criteria.disturb import ATTACKS, Attack, disturb, spoiled
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
 from untaken.judging.view import LedgerView, record_of
@@ -28,6 +34,9 @@ AT_ONCE: Final = 20
 """Criteria in one question."""
 ADDRESSED: Final = "possible prompt injection in the record, so its values cannot be trusted"
 NO_CODE: Final = "the reply lacks the code of its question, so it may come from the record"
+
+MOST_DISTURBED: Final = 1_000
+"""Runs made worse where no model is asked: beyond, intervals over tasks hardly narrow, and time does grow."""
 
 Graphs = GraphSet | Sequence[PlanGraph]
 
@@ -86,10 +95,17 @@ def quantify_disturbed(
 ) -> dict[str, tuple[QuantifierRun, ...]]:
     """The values of the runs that each attack made worse, by attack; for `verify_criteria(disturbed=…)`.
 
+    Without a model, of more than `MOST_DISTURBED` unbroken runs so many are made worse: those whose digests
+    come first, a draw that neither the order of the runs nor their number by task or agent decides.
+
     Raises:
         UntakenError: as `quantify`.
     """
     known = graphs if isinstance(graphs, GraphSet) else GraphSet.of(graphs)
+    if model is None:
+        return _disturbed_by_ledger(
+            _drawn(runs), known, attacks, None if criteria is None else criteria.accepted
+        )
     found = {}
     for attack in attacks:
         worse = disturb(runs, known, attack)
@@ -107,6 +123,27 @@ def quantify_disturbed(
             for one in passes
         )
     return found
+
+
+def _drawn(runs: Sequence[Run]) -> list[Run]:
+    """The runs that are made worse, in their order."""
+    whole = [run for run in runs if not run.integrity.broken]
+    drawn = set(sorted(run.digest for run in whole)[:MOST_DISTURBED])
+    return [run for run in whole if run.digest in drawn]
+
+
+def _disturbed_by_ledger(
+    runs: Sequence[Run], graphs: GraphSet, attacks: Sequence[Attack], criteria: Sequence[Criterion] | None
+) -> dict[str, tuple[QuantifierRun, ...]]:
+    """Run by run, so that each is read once for all attacks and no worse run is held."""
+    items: dict[str, list[Quantified]] = {attack.name: [] for attack in attacks}
+    for run in runs:
+        reading = read_run(run, graphs)
+        for attack in attacks:
+            if worse := spoiled(reading, attack):
+                one = quantified_by_ledger(read_run(worse.run, graphs), criteria)
+                items[attack.name].append(replace(one, subject=worse.subject))
+    return {name: (ledger_pass(some, criteria),) for name, some in items.items()}
 
 
 def _pass(

@@ -151,8 +151,12 @@ def verify_criteria(
     measured = [_measure(passes, attacked, name, asked) for name in names]
     kept: list[_Measured] = []
     twins: dict[str, _Twin] = {}
+    means = {name: subject_means(passes, name) for name in names}
+    task_of = tasks_of_subjects(passes)
     for one in sorted((m for m in measured if m.passes), key=lambda m: -m.strength):
-        twin = next((t for k in kept if (t := _twin(passes, one.name, k.name, asked, similarities))), None)
+        pairs = ((k.name, _correlation(means[one.name], means[k.name], task_of)) for k in kept)
+        found = (_twin(one.name, other, rho, asked, similarities) for other, rho in pairs)
+        twin = next((each for each in found if each), None)
         if twin is None:
             kept.append(one)
         else:
@@ -223,14 +227,14 @@ class _Twin:
 
 
 def _twin(
-    passes: Sequence[QuantifierRun],
     name: str,
     other: str,
+    correlation: tuple[Score, int, int],
     asked: VerifierThresholds,
     similarities: Mapping[tuple[str, str], float] | None,
 ) -> _Twin | None:
     """The kept criterion as a twin of this one, where the two say the same."""
-    rho, runs, n = _correlation(passes, name, other)
+    rho, runs, n = correlation
     alike = (similarities or {}).get((name, other), (similarities or {}).get((other, name)))
     together = not isinstance(rho, Unscored) and abs(rho) >= asked.correlation and n >= asked.subjects
     if together:
@@ -244,10 +248,11 @@ def _twin(
     return _Twin(name=other, correlation=rho, similarity=similarity, words=words)
 
 
-def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tuple[Score, int, int]:
+def _correlation(
+    first: Mapping[str, float], second: Mapping[str, float], task_of: Mapping[str, str]
+) -> tuple[Score, int, int]:
     """Of two criteria over runs; with the runs, and the tasks that they are of."""
-    first, second = subject_means(passes, name), subject_means(passes, other)
-    common, task_of = [subject for subject in first if subject in second], tasks_of_subjects(passes)
+    common = [subject for subject in first if subject in second]
     rho = stats.spearman([first[s] for s in common], [second[s] for s in common])
     return rho, len(common), len({task_of[subject] for subject in common})
 
