@@ -104,7 +104,7 @@ def adding(issue: Issue) -> IssueEdit:
     return edit
 
 
-def setting(issue_id: str, status: IssueStatus, *, by: str, at: datetime) -> IssueEdit:
+def setting(issue_id: str, status: IssueStatus, *, by: str, at: datetime, note: str = "") -> IssueEdit:
     """Marks an issue as fixed, or open again; a fixed issue counts as fixed from `at` on."""
 
     def edit(issues: IssueList) -> IssueList:
@@ -114,7 +114,7 @@ def setting(issue_id: str, status: IssueStatus, *, by: str, at: datetime) -> Iss
             raise UntakenError(
                 "issue-unknown", f"there is no issue {issue_id!r}", hint=f"There are: {known}."
             )
-        change = IssueChange(status=status, by=by, at=at)
+        change = IssueChange(status=status, by=by, at=at, note=note)
         changed = structs.replace(found, history=[*found.history, change])
         return structs.replace(issues, issues=[changed if one is found else one for one in issues.issues])
 
