@@ -171,6 +171,7 @@ class _Gathering:
         paths, first = self._paths, self._bounds[:-1]
         levels = self._level[paths.kind]
         layers = [len(paths.kinds[kind][2]) for kind in paths.kind[first].tolist()]
+        # A choice takes its context from its first event that says it in words.
         fine = np.flatnonzero(paths.named & (levels == 1))
         named = np.searchsorted(fine, self._bounds)
         coarse = coarse_contexts(self._runs.values()) if (levels > 1).any() else {}

@@ -140,6 +140,7 @@ def cost_words(difference: float | None, unit: str) -> str:
     """``cost $0.02 less``, ``cost the same``; ``cost not recorded`` without it."""
     if difference is None:
         return "cost not recorded"
+    # Two digits that count: below 1, two decimals may show nothing.
     size = f"{abs(difference):,.2g}" if abs(difference) < 1 else f"{abs(difference):,.2f}"
     if not float(size.replace(",", "")):
         return "cost the same"

@@ -35,6 +35,7 @@ GENESIS = "0" * 64
 """The `prev` of a run's first event."""
 
 
+# `gc=False`: events hold no cycles, and the collector need not look through millions of them.
 class Event(Struct, frozen=True, kw_only=True, tag_field="type", gc=False, omit_defaults=True):
     """The envelope every event carries."""
 
@@ -194,7 +195,7 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="RUN_FINISHED", gc=False
     success: bool | None
     cost: Annotated[float, Meta(ge=0.0)] | None = None
     cost_unit: str = "usd"
-    steps: Count | None
+    steps: Count | None  # no default: a writer must say that it does not know
     final_state: dict[str, Any] | None = None
     metrics: dict[str, bool | float] | None = None
     error: str | None = None

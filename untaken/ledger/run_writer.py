@@ -65,6 +65,7 @@ class RunWriter:
         if kind is None:
             self.finish(success=None)
             return
+        # An exception's text may hold half a surrogate pair, which no ledger can.
         message = f"{kind.__name__}: {error}".encode("utf-8", "replace").decode()[:_ERROR_CHARS]
         self.finish(success=False if issubclass(kind, Exception) else None, error=message)
 

@@ -161,6 +161,7 @@ def _loops(tokens: tuple[Token, ...]) -> tuple[Loop, ...]:
             if closed.loop:
                 found.append(Loop(closed.loop, tokens[closed.start + 1].text, closed.start, i))
         elif token.kind == "mark" and token.text != ".":
+            # An operator ends the operand: what a loop gave before it is not looped over.
             stack[-1].operand_holds_a_loop = False
     return tuple(found)
 

@@ -22,6 +22,7 @@ from untaken.plans.expression_source import LOOPS, ROOT, ExpressionSource, read_
 from untaken.plans.expression_state import Projection, describe_missing, measure
 
 _HELD = 4096
+# What is not on this list stays refused, whatever the library learns.
 _FUNCTIONS = LOOPS | {
     *("size", "contains", "startsWith", "endsWith", "matches", "has"),
     *("int", "uint", "double", "string", "type", "timestamp", "duration"),
@@ -163,7 +164,7 @@ def _known_names(program: Any, source: ExpressionSource) -> None:
 
 def _python_hint(expression: str) -> str:
     """How CEL writes what looks like Python; empty where nothing does."""
-    words = dict.fromkeys(_WORD.findall(_QUOTED.sub("", expression)))
+    words = dict.fromkeys(_WORD.findall(_QUOTED.sub("", expression)))  # "and" in quotes is no Python
     replacements = [f"`{CEL_WORDS[word]}` for `{word}`" for word in words if word in CEL_WORDS]
     return f"Expressions are CEL, not Python: write {', '.join(replacements)}." if replacements else ""
 

@@ -111,6 +111,7 @@ class GraphSet:
         for i, graph in enumerate(self.graphs):
             for pattern in graph.tasks:
                 literal = unescaped(pattern)
+                # An id with brackets names itself.
                 for text in {pattern, pattern if literal is None else literal}:
                     exact.setdefault(text, []).append(i)
                 if literal is None:

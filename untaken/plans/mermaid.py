@@ -212,7 +212,7 @@ class _Reader:
         return arrow, at
 
     def connect(self, before: list[str], after: list[str], *, both_ways: bool) -> None:
-        self.edges += len(before) * len(after)
+        self.edges += len(before) * len(after)  # before any is drawn: two joined groups may make millions
         if self.edges > limits.EDGES:
             self.refuse(f"the flowchart has more than {limits.EDGES:,} edges")
         for source in before:

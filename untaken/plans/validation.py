@@ -256,6 +256,7 @@ def _disconnected(graph: PlanGraph) -> Iterator[Fault]:
     for node in graph.sub_goals:
         linked = [other for other in (*node.deps, *node.any_of) if other in index and other != node.id]
         touched.update(linked, [node.id] if linked else [])
+    # Without any link a graph is a list.
     alone = [name for name in index if name not in touched] if touched else []
     if alone:
         yield Fault(

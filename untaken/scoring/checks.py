@@ -121,6 +121,7 @@ class CheckRunner:
                 decision = self._contradicted(checked)
         if decision.completed is None and self._left_out(criterion):
             decision = structs.replace(decision, left_out=True) if self._in_words else _LEFT_OUT
+        # A group's reason speaks of its options.
         if self._in_words and decision.completed is False and not criterion.options:
             decision = self._quoting(criterion, attempt, decision)
         self.decisions[criterion.node.id] = decision
@@ -133,7 +134,7 @@ class CheckRunner:
             return True
         spoken = [one for one in self._trace.verdicts.get(criterion.node.id, ()) if one.passed is not None]
         named = [glob for glob in self._verdicts if not glob.startswith(EXCEPT)]
-        wanted = whose_count(spoken, (named,))
+        wanted = whose_count(spoken, (named,))  # as many as there would be without the exceptions
         return len(wanted) > len(self._heard(criterion, spoken, (self._verdicts,)))
 
     def _heard(
@@ -145,6 +146,7 @@ class CheckRunner:
         kind = criterion.kind
         if kind == "any_of":
             return self._by_options(criterion)
+        # With `RECORDED`, recorded results stand in for checks; the outcome is recorded anyway.
         if kind in ("none", "verdict") or (self._recorded and kind != "outcome"):
             return None
         if attempt.made is False and criterion.needs_action:
@@ -208,6 +210,7 @@ class CheckRunner:
         if not self._in_words:
             return _PLAIN[False]
         if criterion.call is not None and self._trace.calls_of(criterion.call.name):
+            # Its tool was called, but for other sub-goals: what these calls lack is the reason.
             other = self._by_call(criterion, criterion.call)
             reason = f"{NEVER}, likely the agent's mistake: {other.reason}"
             return structs.replace(other, reason=reason, evidence=(), missed="agent")
@@ -233,6 +236,7 @@ class CheckRunner:
         options = {
             name: self.decisions[name]
             for name in criterion.options
+            # What this run does not require is no option in it.
             if name in self.decisions and self._required.get(name, True) is not False
         }
         done = {name: decision for name, decision in options.items() if decision.completed}
@@ -447,6 +451,7 @@ class CheckRunner:
             for item in verdict.evidence or ()
             if item.seq <= self._trace.last
         ]
+        # One that was given after the run does not say when.
         during = [verdict.seq for verdict in verdicts if verdict.seq <= self._trace.last]
         return max(cited, default=None) if cited else min(during, default=None)
 

@@ -117,7 +117,7 @@ def _wanted(node: SubGoal) -> Iterator[_Wanted]:
 def _fits_elsewhere(node: SubGoal, unserved: Unserved) -> str:
     """A rule of the sub-goal fits an action that the rule of an earlier one claims."""
     for names, seqs in unserved.contested:
-        if node.id in names[1:]:
+        if node.id in names[1:]:  # the first is served
             return f"event {seqs[0]} fits its rule, but is mapped to {names[0]!r} first"
     return ""
 

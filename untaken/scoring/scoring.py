@@ -169,7 +169,7 @@ def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in
     mappings = [map_actions(run, graph) for run in runs]
     tried = [attempts(compiled, trace, mapping) for trace, mapping in zip(traces, mappings, strict=True)]
     actions: list[list[int]] = [[] for _ in runs]
-    if in_words or compiled.stepwise:
+    if in_words or compiled.stepwise:  # nothing else asks for steps
         actions = [[call.seq for call in trace.calls] for trace in traces]
         if compiled.reads_messages:  # else only calls are actions
             served = ([seq for seq, _, _ in mapping.mapped] for mapping in mappings)
@@ -259,7 +259,9 @@ def _assemble(
         strict=True,
     ):
         tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
+        # This rests on more than the pattern of results, so it is not remembered with that.
         if trace.never_replanned:
+            # Whatever the rule for missing verdicts: a diagnosis looks at all requirements.
             counted_all = counted_nodes(known.results, "fail")
             diagnosed = diagnose(counted_all, known.critical, compiled, (trace, tried))
         advice = diagnosed.advice

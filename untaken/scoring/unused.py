@@ -179,7 +179,7 @@ def _unused(
     before = float("inf") if call is None else call.seq
     argument, value, instead = pair
     last = argument.rpartition(".")[2]
-    name = argument if last.isdigit() else last
+    name = argument if last.isdigit() else last  # a place in a list is no name
     wanted = sought(value, name)
     first = seen.first(wanted, before)
     knowledge: Knowledge = "shown" if first else _unshown(wanted.kind, seen, before)

@@ -78,6 +78,7 @@ def _flipped(differences: Floats, resamples: int, seed: int) -> Floats:
 
 def _as_large(signs: Floats, differences: Floats) -> NDArray[np.bool_]:
     """(flips, pairs): whether the flipped sum is at least as far from 0 as the observed one."""
+    # Quantised: sums of equal size must be equal, whatever order they were added in.
     observed = quantise(np.abs(differences.sum(axis=1)))
     reached: NDArray[np.bool_] = quantise(np.abs(signs @ differences.T)) >= observed
     return reached

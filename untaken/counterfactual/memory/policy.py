@@ -122,7 +122,7 @@ class PolicyMemory:
             UntakenError: ``memory-conflict`` for a key known with another payload, ``memory-cost-unit`` for a
                 cost in another unit than the log's, ``memory-invalid`` for figures out of range.
         """
-        unit, new = self._cost_unit, dict[str, Observed]()
+        unit, new = self._cost_unit, dict[str, Observed]()  # all or none: the unit goes back, too
         try:
             for some in all_checked(observations):
                 self._admit_all(some, new)

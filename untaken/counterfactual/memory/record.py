@@ -45,6 +45,7 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     run_id: Name
     ts: Instant
     cost_unit: str = "usd"
+    # UNSET is not written: lines of earlier versions, which lack a field, stay canonical.
     context_layers: Layers | UnsetType = UNSET
     task_id: Name | UnsetType = UNSET
     agent: Name | UnsetType = UNSET

@@ -231,6 +231,7 @@ def _names_a_change(graph: PlanGraph, node: SubGoal) -> bool:
     """Whether a sub-goal's check or rules name a tool that changes something."""
     tools = [rule.tool for rule in node.rules if rule.tool]
     if node.check and node.check.tool_call:
+        # Rules may map what only looks; a check names the call that is wanted.
         tools = [node.check.tool_call.name]
     return any(_kind(tool, graph) == "change" for tool in tools)
 
@@ -261,7 +262,7 @@ def _path(read: _Read, expected: _Expected, copies: Collection[str], identity: S
         )
         left = expected.left(made)
     run = read.run
-    if not state.handed_over and run.finished is not None:
+    if not state.handed_over and run.finished is not None:  # after a hand-over the end is another's doing
         end = Option("stop_open" if left else "stop_done")
         decisions.append(PlanDecision(run.finished.seq, state, left, end))
     return PlanPath(

@@ -57,6 +57,7 @@ class Forecaster:
             self._all[path.domain].add(path.task_id, path.success)
             seen = set()
             for decision in path.decisions:
+                # The first layer is of one task, which is left out.
                 for situation in situations(path, decision)[1:]:
                     for option in (None, option_in(situation.layer, decision.option)):
                         if (situation, option) not in seen:

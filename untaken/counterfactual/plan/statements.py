@@ -186,7 +186,7 @@ def contrasts(paths: Sequence[PlanPath]) -> list[OptionPair]:
         seen = set()
         for decision in path.decisions:
             for situation in situations(path, decision):
-                if situation not in seen:
+                if situation not in seen:  # a run counts once in a situation, by its first visit
                     seen.add(situation)
                     option = option_in(situation.layer, decision.option)
                     chosen[situation].append(_ChosenOption(path.stratum, option, run))
@@ -243,7 +243,7 @@ def _blocks(
     by_agents: dict[object, list[tuple[str, list[tuple[tuple[str, ...], int, bool]]]]] = defaultdict(list)
     differing = 0
     for task, rows in by_task.items():
-        if len(rows) > 1:
+        if len(rows) > 1:  # an agent alone in a task has nobody to be compared with
             rows.sort()  # by agent: tasks that the same agents ran are one block
             by_agents[tuple(agent for agent, _, _ in rows)].append((task, rows))
             differing += len({took for _, _, took in rows}) > 1
@@ -344,7 +344,7 @@ def _statement(
         per_task = _by_task(contrast, strata)
     else:
         slope = slope_between_agents([Block(took, success[runs]) for runs, took, _ in contrast.blocks])
-        low, high = (slope.low, slope.high) if slope else (-1.0, 1.0)
+        low, high = (slope.low, slope.high) if slope else (-1.0, 1.0)  # seeded: the slope of the test
         sides, per_task = _between(contrast, success)
     first, second = contrast.first, contrast.second
     difference = tested.difference

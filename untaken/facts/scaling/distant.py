@@ -161,6 +161,7 @@ class RunSource:
                 events = ledger(self)
             if events is None:
                 raise ledger_changed(self.name, self.integrity.run_id)
+            # With the verdict of the first reading: the lines up to that head are verified to be the same.
             held = Run(
                 events=events,
                 integrity=self.integrity,

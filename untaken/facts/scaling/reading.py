@@ -300,6 +300,7 @@ def _same_plan(run: DistantRun, graphs: GraphSet) -> bool:
     if run.graphs is None or run.graphs is graphs:
         return run.graphs is graphs
     place = run.task_id, run.started.graph
+    # Another set of graphs may hold the very same one for this task.
     return run.graphs.for_task(*place) == graphs.for_task(*place)
 
 
@@ -313,6 +314,7 @@ def are_scored_alike(before: Run, now: Run) -> bool:
     return before is now or (
         isinstance(before, DistantRun)
         and isinstance(now, DistantRun)
+        # Encoded: comparing scores would work out their detail.
         and _encoded(before.scored) == _encoded(now.scored)
         and before.of(Verdict) == now.of(Verdict)
         and before.integrity.broken == now.integrity.broken
@@ -380,6 +382,7 @@ def encode_score(score: ScoreRecord | None, *, detail: bool = False) -> bytes:
 def encoded_score(run: DistantRun) -> bytes:
     """The score of a run that was scored before; as it came, where nobody has asked for it."""
     waiting = run.__dict__.get("_scored")
+    # Never decoded to be encoded again.
     return waiting.args[0] if isinstance(waiting, partial) else encode_score(run.scored)
 
 

@@ -72,6 +72,7 @@ def _name(options: Sequence[str], taken: Sequence[str]) -> str:
     return name
 
 
+# Two rare sub-goals seldom meet, even where nothing keeps them apart: hence the second condition.
 def _apart(counts: Precedence, a: int, b: int, theta: float, tested: int) -> bool:
     both, of_a, of_b = (int(counts.both[pair]) for pair in ((a, b), (a, a), (b, b)))
     if both > (1 - theta) * (of_a + of_b - both):

@@ -179,6 +179,7 @@ class _Drafting:
         counts = precedence(self.orders, kept, {})
         proposed = self.proposed(counts)
         if proposed:
+            # Counted again: groups have an order of their own.
             counts = precedence(self.orders, kept, {group.sub_goal: group.options for group in proposed})
         ordered, dropped = without_circles(self.relation(counts, proposed), len(counts.names))
         graph = self.graph(counts, ordered, proposed)

@@ -104,7 +104,7 @@ def _first(run: Run, served: Mapping[str, str]) -> dict[str, int]:
     for call in run.actions:
         if call.sub_goal is not None:
             first.setdefault(call.sub_goal, call.seq)
-        elif call.requestor != "user":
+        elif call.requestor != "user":  # a user's call is no attempt, unless a tag says so
             first.setdefault(served[call.tool], call.seq)
     return first
 

@@ -105,7 +105,7 @@ class _Merging:
         """The sub-goals of the merged graph; where the two together would leave none, those of one side."""
         every = list(dict.fromkeys([*self.base, *self.mine, *self.theirs]))
         found = [name for name in every if self.stays(name)]
-        if not found and self.mine and self.theirs:
+        if not found and self.mine and self.theirs:  # a graph without sub-goals is none
             sides = [self.contested((name, WHOLE), self.mine[name], None) for name in self.mine]
             found = list(self.mine if sides[0] == "mine" else self.theirs)
         return found
@@ -163,6 +163,7 @@ class _Merging:
             self.contested((name, field), mine, theirs)
         first = {name for name, _ in refused if self.choices.get((name, field)) == "theirs"}
         if first:
+            # Drawn again, those that were chosen first: another link may close the circle then.
             refused = _circular(sorted(pairs, key=lambda pair: self.turn(pair, field, first)))
         return {
             name: [other for other in others if (name, other) not in refused]

@@ -98,7 +98,7 @@ def _count(run: Run, tallies: dict[str, _Tally]) -> None:
 def _proposal(tool: str, tally: _Tally) -> ToolProposal:
     proposed, reason = _by_name(tool)
     often = tally.changed > OFTEN * tally.observed
-    if not proposed and not reason and often:
+    if not proposed and not reason and often:  # the state speaks only where the name says nothing
         proposed = "mutates"
     if tally.observed:
         effect = f"the state differed after {tally.changed} of {tally.observed} calls"
