@@ -154,10 +154,10 @@ class OptionComparison:
             return found(test.p, more_runs(n1, n0, z))
         if not self.timed or self._at_once or not self._in_time.goes_with_time:
             return found(test.p, "")
-        adjusted = self._in_time.difference(y)
-        if not adjusted.separable:
+        in_time = self._in_time.p_of(y)
+        if in_time is None:
             return found(1.0, IN_TIME)
-        p = max(test.p, adjusted.p)
+        p = max(test.p, in_time)
         return found(p, COULD_BE_TIME if p > ALPHA else "")
 
     def _strata(self, y: np.ndarray) -> list[Stratum]:

@@ -61,12 +61,7 @@ def _words(text: str) -> int:
 
 
 def without_free_text(spec: ToolCallSpec, expected: dict[str, Any]) -> dict[str, Any]:
-    """Expected arguments with `FREE` in place of each free text; the same object where there is none.
-
-    Args:
-        spec: the expected call.
-        expected: its arguments, their patterns ready to be compared.
-    """
+    """Expected arguments with `FREE` in place of each free text; the same object where there is none."""
     replacing = _Replacing(tool=spec.name, instead=lambda _: FREE)
     return replacing.arguments(expected)
 

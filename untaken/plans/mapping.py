@@ -59,13 +59,7 @@ def map_actions(run: Run, graph: PlanGraph, *, judged: bool = True) -> Mapping:
 
 
 def rule_fits(rule: Rule, action: ToolCall | Message, answer: Observation | None = None) -> bool:
-    """Whether a rule matches an action, regardless of tags and other rules.
-
-    Args:
-        rule: of a valid graph.
-        action: a tool call, or a message.
-        answer: the last one recorded to the call; a rule that asks for an answer claims no call without.
-    """
+    """Whether a rule matches an action, regardless of tags and other rules; a call with its last answer."""
     if isinstance(action, Message):
         text = _text(action.content)[: limits.RULE_TEXT_CHARS].casefold()
         return action.role.lower() in _AGENT_ROLES and _fits_text(rule, text)
@@ -298,6 +292,7 @@ class _Mapper:
 def _fits_call(rule: Rule, call: ToolCall, answer: Observation | None) -> bool:
     if rule.arguments and not contains(call.arguments, expected_of(rule)):
         return False
+    # A rule that asks for an answer claims no call without one.
     return rule.answer is None or answer_fits(rule.answer, answer) is True
 
 

@@ -70,10 +70,6 @@ class CheckRunner:
     """Decides sub-goals of one run, one after the other, options before their groups.
 
     Args:
-        trace: the run's events.
-        success: the run's own outcome.
-        expressions: results of the graph's expressions.
-        mapping: what the run's actions are mapped to.
         verdicts: globs over VERDICT.by; empty lets everybody speak. With the literal ``test`` among them,
             recorded test verdicts replace expression and tool-call checks.
         required: whether each conditional sub-goal is required.

@@ -139,13 +139,6 @@ def remedy(
     """What to change about the failure that came first: the diagnosis' advice where it is about that.
 
     Else the advice for what happened there; empty where none fits, as for a message that was judged not met.
-
-    Args:
-        diagnosed: the run's diagnosis.
-        nodes: the requirements of the run.
-        compiled: their graph.
-        attempts: what the run did about each.
-        calls: `seq` of the run's tool calls.
     """
     first = first_missing(nodes, compiled, attempts) if diagnosed.advice else None
     if first is None or first.sub_goal in diagnosed.about:

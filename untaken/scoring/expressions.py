@@ -170,10 +170,7 @@ def _evaluate(criterion: CompiledSubGoal, state: JsonObject) -> bool | Unscored:
 def evaluated(expression: str, fields: tuple[str, ...], state: JsonObject) -> bool | Unscored:
     """`evaluate_expression`, remembered where all it reads are small scalars.
 
-    Args:
-        expression: over the state.
-        fields: the top-level fields that it reads; none where it reads the whole state.
-        state: the run's state.
+    `fields` are the top-level fields that it reads; none where it reads the whole state.
     """
     values = [state.get(field, _ABSENT) for field in fields]
     if values and all(map(_small, values)):
@@ -209,10 +206,6 @@ _TOO_LONG: Final = Unscored("the run changes its state too often to try the cond
 
 def conditions(compiled: CompiledGraph, states: Sequence[State | RunFinished]) -> Conditions:
     """Whether each conditional sub-goal is required in a run.
-
-    Args:
-        compiled: the graph.
-        states: the run's events that say something about the state, in order.
 
     Returns:
         True where `when` holds on the final state or, with ``when_at: step``, after any event that changes

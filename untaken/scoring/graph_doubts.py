@@ -139,10 +139,7 @@ def graph_doubts(
     among them. ``graph-never-completed``: none of at least `MIN_SUCCESSES` successful runs with evidence
     completes it. ``graph-too-few-runs``, once and last: such sub-goals of fewer runs, which say nothing yet.
 
-    Args:
-        graphs: those of the runs.
-        scored: each run with its score.
-        tools: what runs call that were read with these and have no score.
+    `tools` are called by runs that were read with these and have no score.
     """
     seen: defaultdict[str, _Seen] = defaultdict(_Seen)
     for run, score in scored:

@@ -41,12 +41,7 @@ class Missed(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Unserved:
-    """The calls of a run that serve no sub-goal, found once a run.
-
-    Args:
-        calls: the run's tool calls, in order.
-        mapping: what its actions are mapped to.
-    """
+    """The calls of a run that serve no sub-goal, found once a run."""
 
     def __init__(self, calls: Sequence[ToolCall], mapping: Mapping) -> None:
         extra = set(mapping.extra)
@@ -64,10 +59,6 @@ def why_missed(node: SubGoal, unserved: Unserved) -> Missed:
     The mapping is the likelier cause where a call fits a rule of the sub-goal but serves another one, where
     an unmapped call has nearly the tool's name, or where one says what a rule's pattern spells out; else the
     agent.
-
-    Args:
-        node: a sub-goal with a rule or a tool-call check, or in a ledger that tags its actions.
-        unserved: the calls that serve none.
     """
     wanted = tuple(_wanted(node))
     differences = tuple(

@@ -2,7 +2,7 @@
 
 Runs of one stratum differ in when they were made. Where a choice goes with time, whatever else changed then
 (an upgrade, a season, an agent that learns) looks like an effect of it. `TimeAdjustment.goes_with_time` looks
-at the choice alone, never at an outcome; `TimeAdjustment.difference` compares runs near each other only.
+at the choice alone, never at an outcome; `TimeAdjustment.p_of` compares runs near each other only.
 
 Columns have a row for each run, in the order of time.
 """
@@ -65,18 +65,6 @@ Segments = tuple[np.ndarray, np.ndarray]
 """Where the level of a choice changed: the segment of each run over the log, and inside its identity."""
 
 
-class DifferenceInTime(NamedTuple):
-    """What is left of a difference between runs made at about the same time.
-
-    Attributes:
-        p: two-sided; 1 where `separable` is false.
-        separable: whether enough of the choice is left to compare at all.
-    """
-
-    p: float
-    separable: bool
-
-
 def centred(values: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Values minus the mean of their group."""
     n = np.bincount(group)
@@ -131,13 +119,13 @@ def trend(residual: np.ndarray, rank: np.ndarray, stratum: np.ndarray) -> float:
     return abs(float(residual @ spread)) / sqrt(total) if total > _NOTHING else 0.0
 
 
-def serial(residual: np.ndarray, stratum: np.ndarray, seed: int) -> bool:
+def serial(residual: np.ndarray, stratum: np.ndarray) -> bool:
     """Whether neighbours chose alike more than in nine of ten shuffles inside strata."""
     found = _neighbours(residual[None, :])[0]
     if residual.size <= LAGS:
         return False
     order = np.argsort(stratum, kind="stable")
-    random = np.random.default_rng(seed).random((SHUFFLES, residual.size))
+    random = np.random.default_rng(0).random((SHUFFLES, residual.size))
     shuffled = np.empty_like(random)
     # Sorted by stratum, then by a random number: the places of each stratum, in a random order.
     shuffled[:, order] = residual[np.argsort(stratum[None, :] + random, axis=1)]
@@ -156,8 +144,8 @@ def _neighbours(rows: np.ndarray) -> np.ndarray:
 class TimeAdjustment:
     """A choice over time, looked at once for any number of outcomes."""
 
-    def __init__(self, series: ChoiceSeries, seed: int = 0) -> None:
-        self._series, self._seed = series, seed
+    def __init__(self, series: ChoiceSeries) -> None:
+        self._series = series
 
     @cached_property
     def goes_with_time(self) -> bool:
@@ -171,23 +159,24 @@ class TimeAdjustment:
             any(segments.any() for segments in self._segments)
             or trend(residual, series.rank, series.stratum) > Z_LOG
             or any(trend(residual[own], series.rank[own], series.stratum[own]) > Z_IDENTITY for own in inside)
-            or serial(residual, series.stratum, self._seed)
+            or serial(residual, series.stratum)
         )
 
-    def difference(self, success: np.ndarray) -> DifferenceInTime:
-        """Regression of success on choice, stratum, segments and blocks of consecutive runs.
+    def p_of(self, success: np.ndarray) -> float | None:
+        """Two-sided p of a regression of success on choice, stratum, segments and blocks of consecutive runs.
 
-        The standard error is robust (HC), from the residuals without the choice; the quantile Student's.
+        ``None`` where too little of the choice is left to compare at all.
         """
         left = self._left
         if left is None:
-            return DifferenceInTime(1.0, False)
+            return None
         outcome = left.without_means(success.astype(float))
+        # Robust (HC), from the residuals without the choice.
         spread = float(np.sum((left.choice * outcome) ** 2)) * left.scale
         if spread <= _NOTHING:
-            return DifferenceInTime(1.0, True)
+            return 1.0
         t = float(left.choice @ outcome) / sqrt(spread)
-        return DifferenceInTime(float(2 * stdtr(left.df, -abs(t))), True)
+        return float(2 * stdtr(left.df, -abs(t)))
 
     @cached_property
     def _segments(self) -> Segments:
@@ -204,7 +193,7 @@ class TimeAdjustment:
             left = _left_over(self._series, self._segments, length)
             if float(left.choice @ left.choice) < CHOICE_LEFT or left.df < DF_LEFT:
                 return None
-            if not serial(left.choice, self._series.stratum, self._seed):
+            if not serial(left.choice, self._series.stratum):
                 break
         return left
 

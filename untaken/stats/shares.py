@@ -15,6 +15,7 @@ from untaken.stats.rounding import Floats
 
 UNSEEN: Final = 0.1
 """Weight of an imagined all-or-nothing task, added to the tasks of a share."""
+WEIGHTINGS: Final = 4_000
 
 
 def share_interval(values: Floats, trials: Floats) -> Floats:
@@ -98,22 +99,17 @@ def _clopper_pearson(successes: Floats, n: Floats) -> Floats:
     return np.stack([low, high])
 
 
-def guaranteed_interval(values: Floats, *, draws: int = 4_000, seed: int = 0) -> Floats:
+def guaranteed_interval(values: Floats) -> Floats:
     """(2, rows): 95% interval of each row's mean that needs no likeness of the tasks, only their bounds.
 
     Gaffke 2005; of single trials it is Clopper and Pearson's. It is wide, for an unseen kind of task may be
-    the worst: it serves decisions where a wrong pass is dear.
-
-    Args:
-        values: (rows, n) mean of each task, between 0 and 1.
-        draws: of the weights.
-        seed: of the draws.
+    the worst: it serves decisions where a wrong pass is dear. `values` are (rows, n) means of tasks.
     """
-    rng, rows, n = np.random.default_rng(seed), *values.shape
-    reached, block = np.empty((2, draws, rows)), max(1, BLOCK // (n + 1))
-    for begin in range(0, draws, block):
+    rng, rows, n = np.random.default_rng(0), *values.shape
+    reached, block = np.empty((2, WEIGHTINGS, rows)), max(1, BLOCK // (n + 1))
+    for begin in range(0, WEIGHTINGS, block):
         # Random weights (Dirichlet, all one) of the tasks, and of one task more: the worst there could be.
-        weights = rng.standard_exponential((min(block, draws - begin), n + 1))
+        weights = rng.standard_exponential((min(block, WEIGHTINGS - begin), n + 1))
         weights /= weights.sum(axis=1, keepdims=True)
         means = weights[:, :n] @ values.T
         reached[0, begin : begin + block] = means  # its value is 0 for the lower end, 1 for the upper

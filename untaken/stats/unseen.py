@@ -57,21 +57,12 @@ def unseen_share(counts: Collection[int], samples: int) -> Unseen:
     """
     occurrences = sum(counts)
     once, twice = (sum(count == n for count in counts) for n in (1, 2))
-    if not occurrences:
-        nothing = Unscored("no failure mode is assigned yet")
-        return Unseen(
-            samples=samples,
-            kinds=0,
-            occurrences=0,
-            once=0,
-            twice=0,
-            share=nothing,
-            low=nothing,
-            high=nothing,
-            more=None,
-        )
-    share = once / occurrences
-    low, high = _interval(once, twice, occurrences, samples)
+    share: Score = Unscored("no failure mode is assigned yet")
+    low, high, more = share, share, None
+    if occurrences:
+        share = once / occurrences
+        low, high = _interval(once, twice, occurrences, samples)
+        more = _more(once, twice, samples, share)
     return Unseen(
         samples=samples,
         kinds=len(counts),
@@ -81,7 +72,7 @@ def unseen_share(counts: Collection[int], samples: int) -> Unseen:
         share=share,
         low=low,
         high=high,
-        more=_more(once, twice, samples, share),
+        more=more,
     )
 
 

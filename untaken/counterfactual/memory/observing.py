@@ -37,13 +37,6 @@ TWICE: Final = Left(
 )
 
 
-class CollectedObservations(NamedTuple):
-    """Observations in log order, with findings on what was left out."""
-
-    observations: list[Observed]
-    findings: tuple[Finding, ...]
-
-
 def priced(finished: RunFinished) -> float | None:
     """The run's cost, or ``None`` where it is absent or declared unpriced."""
     return None if finished.cost_unit == UNPRICED else finished.cost
@@ -108,8 +101,10 @@ def observe(
     )
 
 
-def collect(runs: Iterable[Run], *, identity: Sequence[str] = ()) -> CollectedObservations:
-    """The observations of many runs in log order, whatever order the runs come in."""
+def collect(
+    runs: Iterable[Run], *, identity: Sequence[str] = ()
+) -> tuple[list[Observed], tuple[Finding, ...]]:
+    """The observations of many runs in log order, whatever order the runs come in; and what was left out."""
     candidates: dict[str, list[tuple[Observed, ...]]] = {}
     left: dict[Left, set[tuple[str, str]]] = {}
     runs = list(runs)
@@ -131,9 +126,7 @@ def collect(runs: Iterable[Run], *, identity: Sequence[str] = ()) -> CollectedOb
     findings = [_finding(why, [run_id for run_id, _ in runs]) for why, runs in sorted(left.items())]
     copies = _findings_of(COPIES, _copies(observations))
     twice = [run_id for run_id, outcomes in several.items() for _ in range(len(outcomes) - 1)]
-    return CollectedObservations(
-        observations, (*findings, *_findings_of(TWICE, twice), *copies, *priced_otherwise)
-    )
+    return observations, (*findings, *_findings_of(TWICE, twice), *copies, *priced_otherwise)
 
 
 def _copies(observations: Iterable[Observed]) -> list[str]:

@@ -46,12 +46,7 @@ _decoder = msgspec.json.Decoder(Signal)
 
 
 def as_observation(signal: Signal, *, ts: datetime) -> Observed:
-    """The signal as policy memory takes it in: weak, and without cost or steps of its own.
-
-    Args:
-        signal: what was queued.
-        ts: the moment from which it is known; never before its run ended.
-    """
+    """The signal as policy memory takes it in: weak, without cost or steps of its own, known from `ts` on."""
     return Observed(
         key=signal.key,
         kind="weak",
@@ -62,7 +57,7 @@ def as_observation(signal: Signal, *, ts: datetime) -> Observed:
         steps=None,
         weight=WEIGHTS["weak"],
         run_id=signal.run_id,
-        ts=max(ts, signal.ended).astimezone(UTC),
+        ts=max(ts, signal.ended).astimezone(UTC),  # never known before its run ended
     )
 
 

@@ -237,13 +237,7 @@ def scored_by_graph(
 ) -> Iterator[RunScore]:
     """The scores of runs, those of one plan graph together; left out is who needs no score or gets none.
 
-    Args:
-        runs: broken or not, and some perhaps scored by a worker.
-        graphs: the plan graphs.
-        missing: how sub-goals without a verdict count.
-        verdicts: globs over VERDICT.by; empty counts everybody's.
-        again: by digest, what gives a run that is let go; each of them, or none.
-        detailed: as for `score_together`.
+    `again`, by digest, gives each run that is let go; the other arguments are as for `score_together`.
     """
     waiting: dict[int, tuple[PlanGraph, list[Run]]] = {}
     for run in runs:
@@ -269,13 +263,8 @@ def score_one(
 ) -> tuple[RunScore | Unscored, list[Finding]]:
     """The score of a run against the graph of its task, or why there is none; and what was noticed.
 
-    Args:
-        run: broken or not. What a worker has scored under these very rules is not scored again.
-        graphs: the plan graphs.
-        missing: how sub-goals without a verdict count.
-        verdicts: globs over VERDICT.by; empty counts everybody's.
-        known: its score with these graphs and verdicts, under either rule for missing ones, if there is one.
-        again: as for `score_run`.
+    What a worker has scored under these very rules is not scored again; nor is `known`, its score with these
+    graphs and verdicts under either rule for missing ones. `again` is as for `score_run`.
     """
     if isinstance(run, DistantRun) and run.verdicts == tuple(verdicts) and _same_plan(run, graphs):
         before = run.scored
