@@ -117,7 +117,7 @@ def advantages(alternative: Histories, selected: Histories, scales: Scales, thre
         advantage = scales.scores(alternative.placed, used) - scales.scores(selected.placed, used)
         (first, lacks), (second, lacking) = (side.samples(scales, used) for side in (alternative, selected))
         band = band_between(first, second)
-        low, high = band.ends(advantage, -1.0, 1.0)
+        low, high = band.ends(advantage, -1.0, 1.0)  # scores lie from 0 to 1
         why = np.select(
             [~selected.known, np.isnan(advantage), lacks != FOUND, lacking != FOUND, np.isnan(band.rest)],
             [NOT_TAKEN, NO_FIGURE, lacks, lacking, NOTHING_VARIED],

@@ -139,7 +139,7 @@ class _Gathering:
         for kind, situation in zip(found, situations, strict=True):
             selected, alternative, layers = situation
             self._level[kind] = level = levels.get(situation, 1)
-            keys[kind] = selected, alternative, layers[level - 1]
+            keys[kind] = selected, alternative, layers[level - 1]  # a choice is made where it can be compared
         self._keys = sorted(set(keys.values()))
         place = {key: at for at, key in enumerate(self._keys)}
         choice = np.full(len(paths.kinds), -1)

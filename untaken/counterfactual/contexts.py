@@ -11,7 +11,7 @@ def context_words(context: str | None, context_hash: str) -> str:
         return f"context {context_hash[:8]}"
     try:
         fields = msgspec.json.decode(context)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):  # a ledger may say it in plain words
         return context
     if not isinstance(fields, dict):
         return context

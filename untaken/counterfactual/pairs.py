@@ -111,6 +111,7 @@ def levels_compared(
         taken_runs, other_runs = ([h.figures.runs for h in skill] for skill in (taken, other))
         both, alone = finest(other_runs, taken_runs), finest(other_runs)
         one = np.where(alone > 0, alone, finest(taken_runs))
+        # Where neither has a history in any layer, the finest is as good.
         found |= zip(some, np.maximum(1, np.where(both > 0, both, one)).tolist(), strict=True)
     return found
 

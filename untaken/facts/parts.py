@@ -219,6 +219,7 @@ def writing_database() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _copy(database: duckdb.DuckDBPyConnection, query: str, file: Path, dtypes: Mapping[str, str]) -> None:
+    # pandas alone would read nullable columns as floats and objects.
     about = literal(msgspec.json.encode(_for_pandas(dtypes)).decode())
     try:
         database.execute(

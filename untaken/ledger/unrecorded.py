@@ -79,6 +79,7 @@ class Unrecorded:
 
     def _list(self, code: str, message: str, run_id: str | None, severity: Literal["error", "note"]) -> None:
         if len(self.findings) < _LISTED:
+            # Agents may pass anything, whatever the signature says.
             where = Where(file=str(self._path), run=run_id if isinstance(run_id, str) else repr(run_id))
             self.findings.append(Finding(code=code, message=message, where=where, severity=severity))
 

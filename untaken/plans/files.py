@@ -242,6 +242,7 @@ def _path_in(message: str) -> tuple[str | int, ...]:
 
 def _plain(graph: PlanGraph) -> dict[str, Any]:
     plain = msgspec.to_builtins(graph)
+    # Written even at their defaults, which `to_builtins` leaves out.
     return {"schema": graph.schema, "id": graph.id, "version": graph.version, **plain}
 
 

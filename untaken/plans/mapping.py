@@ -256,7 +256,7 @@ class _Mapper:
         """The one sub-goal a plan names."""
         named: str | None = None
         for entry in plan.sub_goals:
-            found = self.index.names.get(_plain_name(entry[:_NAME_CHARS]))
+            found = self.index.names.get(_plain_name(entry[:_NAME_CHARS]))  # an entry may be a whole page
             if found is not None and found != named:
                 if named is not None:
                     return None

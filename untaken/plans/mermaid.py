@@ -109,7 +109,7 @@ def _fenced(text: str) -> str:
     if start is None:
         return text
     end = next((i for i in range(start + 1, len(lines)) if lines[i].strip() == "```"), len(lines))
-    return "\n" * (start + 1) + "\n".join(lines[start + 1 : end])
+    return "\n" * (start + 1) + "\n".join(lines[start + 1 : end])  # faults name the line of the whole file
 
 
 class _Reader:
@@ -206,7 +206,7 @@ class _Reader:
             arrow, at = begun.group() + end.group(), end.end()
         else:
             self.refuse(f"an arrow was expected here: {text[at : at + 30]!r}")
-        arrow = arrow.partition("@")[2] or arrow
+        arrow = arrow.partition("@")[2] or arrow  # an arrow may have an id: `e1@-->`
         if arrow[-1] in "-=":
             self.leave_out("lines without an arrowhead (read as pointing forward)")
         return arrow, at

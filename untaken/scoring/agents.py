@@ -32,7 +32,7 @@ def _score_agent(agent: str, runs: Sequence[RunScore]) -> AgentScore:
     counted_of = {results: run.counted for results, run in alike.items()}
     counted = [counted_of[id(run.results)] for run in scored]
     kinds = {run.kind for run in runs}
-    attempted, known = map(sum, zip((0, 0), *map(attempts_known, counted), strict=True))
+    attempted, known = map(sum, zip((0, 0), *map(attempts_known, counted), strict=True))  # there may be none
     required, completed = _total(scored, "required"), _total(scored, "completed")
     critical, critical_completed = _total(scored, "critical"), _total(scored, "critical_completed")
     outcomes = [run.success for run in runs if not isinstance(run.success, Unscored)]

@@ -91,7 +91,7 @@ class ShownText:
 
     @cached_property
     def _words(self) -> str:
-        return f" {_words(self.text)} "
+        return f" {_words(self.text)} "  # blanks at both ends: only whole words fit
 
     @cached_property
     def _numbers(self) -> frozenset[float]:

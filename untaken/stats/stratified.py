@@ -128,6 +128,7 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     It keeps its width where every success is on one side, as a plain variance does not.
     """
     found = risk_difference(strata)
+    # Sums of floats depend on their order.
     counts = np.array(sorted(strata), dtype=float).T  # sums depend on their order
 
     def statistic(difference: float) -> float:

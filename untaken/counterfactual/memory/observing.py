@@ -116,6 +116,7 @@ def collect(
         else:
             candidates.setdefault(run.run_id, []).append(observed)
     # Two runs with one id cannot be told apart when a run's own outcome must be left out: the first counts.
+    # A set: the same run given twice counts once.
     several = {run_id: set(same) for run_id, same in candidates.items() if len(same) > 1}
     chosen = [
         min(several[run_id], key=_first) if run_id in several else same[0]

@@ -223,6 +223,7 @@ def _comparison(runs: Sequence[PlanPath], first: int) -> OptionComparison:
     sides = ComparedRuns(
         first=np.arange(len(runs)) < first,
         group=nested_groups(parts),
+        # Names who ran, whatever the task.
         identity=np.array([numbers.setdefault(part[1:], len(numbers)) for part in parts]),
         start=np.array([run.started for run in runs]),
         tie=np.array([crc32(run.run_id.encode()) for run in runs]),

@@ -191,6 +191,7 @@ class _Drafting:
             agents=dict(sorted(Counter(order.agent for order in self.orders).items())),
             left_out=left_out,
             unmapped=sum(order.unmapped for order in self.orders),
+            # No run holds a proposed group yet.
             sub_goals=tuple(self.found(node.id) for node in graph.sub_goals if node.id in self.held),
             rare=tuple(self.found(name) for name in known if name not in kept),
             edges=edges,
@@ -239,6 +240,7 @@ class _Drafting:
             else msgspec.structs.replace(
                 known[name],
                 deps=sorted(deps[name], key=counts.names.index),
+                # Options that hardly any run took are dropped.
                 any_of=[option for option in known[name].any_of if option in deps],
             )
             for name in counts.names

@@ -26,7 +26,7 @@ def stripped_error(content: Any) -> str:
 
     Each of them is written as ``…``. Of an answer with fields, its error or message.
     """
-    text = _message(content)[:_READ_CHARS]
+    text = _message(content)[:_READ_CHARS]  # an error may end in a whole log
     text = text[lead.end() :] if (lead := _LEADING.match(text)) else text
     words = _WORD.sub(lambda found: _general(found[0]), _QUOTED.sub("…", text))
     return _SPACES.sub(lambda found: " … " if "…" in found[0] else " ", words).strip()[:ERROR_CHARS].strip()

@@ -171,7 +171,7 @@ def _flat(value: Any) -> bool:
 def _failed(run: Run, calls: Sequence[ToolCall]) -> Iterator[tuple[ToolCall, str, float]]:
     """The failed calls: the error stripped, and the `seq` of the tool's next call that worked."""
     worked: dict[str, float] = {}
-    for call in reversed(calls):
+    for call in reversed(calls):  # from the end: what worked later is known by then
         answer = run.answers.get(call.seq)
         if answer is None or answer.ok is not False:
             worked[call.tool] = call.seq

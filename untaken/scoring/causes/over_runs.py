@@ -248,6 +248,7 @@ def _wrong_values(
         return
     call, differences = near
     others = map(SeenTexts, siblings)
+    # Without another run of the task, nobody can tell whether the value was there to know.
     unused = unused_values(SeenTexts(run), spec, call, others=others) if siblings else ()
     missing = {_plain(value.argument) for value in unused if value.missing and value.elsewhere is not None}
     for field in sorted(missing):

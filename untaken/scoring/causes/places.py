@@ -77,6 +77,7 @@ def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone
             key=lambda one: (
                 one.way == "check holds",
                 one.place,
+                # A subgoal that needs another that failed comes after it.
                 one.place == inf and one.node.sub_goal in blocked,
                 one.place == inf and not one.node.critical,
                 order.turn[one.node.sub_goal],

@@ -85,7 +85,7 @@ def over_represented(
         yield best
         for digest in best.runs:
             features, scopes = failed[digest]
-            in_scope.subtract(scopes)
+            in_scope.subtract(scopes)  # runs that are explained no longer count as failing without a cause
             for feature in having.keys() & features:
                 del having[feature][digest]
         having = {feature: runs for feature, runs in having.items() if _enough(runs, tasks)}
