@@ -110,12 +110,10 @@ class RunEvidence:
         return next((call for call in reversed(self._calls) if call.seq < event.seq), None)
 
     def _put_in(self, quote: str, seq: int) -> bool:
-        """Whether what the run put in before an event says the quote, or all of it but a tool's frame.
-
-        A quote without a letter or digit says nothing that anybody could have found.
-        """
+        """Whether what the run put in before an event says the quote, or all of it but a tool's frame."""
         before = [given for given in self._given if given.seq < seq]
         wordings = list(_wordings(quote))
+        # A quote without a letter or digit says nothing that anybody could have found.
         return not wordings or any(_says(before, words) for words in wordings)
 
     @cached_property

@@ -145,8 +145,7 @@ def verdict_events(run: Run, report: JudgeReport, *, signed: str | None = None) 
 
     `signed` is the name after ``judge:``, by default the model's; another wording of a rubric gets its own.
 
-    They carry the moment of the run's last event, so that the same verdicts give the same bytes. A verdict
-    that differs from this author's latest one is appended: the latest counts.
+    A verdict that differs from this author's latest one is appended: the latest counts.
     """
     latest = {(v.sub_goal, v.by): v.passed for v in not_withdrawn(run.of(Verdict))}
     return tuple(
@@ -160,7 +159,7 @@ def verdict_events(run: Run, report: JudgeReport, *, signed: str | None = None) 
                 "reason": verdict.reason,
                 "made_with": verdict.made_with,
             },
-            run.events[-1].ts,
+            run.events[-1].ts,  # so that the same verdicts give the same bytes
         )
         for verdict in report.verdicts
         if verdict.unscored_reason is None

@@ -80,13 +80,12 @@ def _taken_apart(text: str) -> str | None:
 def texts_to_judges(run: Run) -> tuple[PossibleInjection, ...]:
     """Each event whose text addresses a judge, alone or together with the events before it.
 
-    Kept with the run: its own events never change. For a long record it takes seconds, so a page asks
-    `known_texts_to_judges`.
+    For a long record it takes seconds, so a page asks `known_texts_to_judges`.
     """
     if TEXTS_TO_JUDGES not in run.__dict__:
         search = RunSearch()
         search.look(run.events)
-        run.__dict__[TEXTS_TO_JUDGES] = search.found()
+        run.__dict__[TEXTS_TO_JUDGES] = search.found()  # kept: the run's own events never change
     return known_texts_to_judges(run) or ()
 
 

@@ -71,11 +71,8 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def readings(text: str) -> Iterator[str]:
-    """The text with single blanks; as it looks; with letters of digits; joined; turned; what it hides.
-
-    An image in base64 is no text, so that it costs next to nothing.
-    """
-    text = _LONG.sub(_unless_image, text)
+    """The text with single blanks; as it looks; with letters of digits; joined; turned; what it hides."""
+    text = _LONG.sub(_unless_image, text)  # an image in base64 is no text: it would only cost time
     yield _blanks(text if text.isascii() else unicodedata.normalize("NFC", text))  # patterns are composed
     plain = as_seen(text)
     if plain != text:

@@ -173,10 +173,7 @@ def _is_api_error(spoken: Sequence[Line]) -> bool:
 def _with_tokens(
     run: TraceRun, spoken: Sequence[Line], branch: Sequence[Line], payers: Payers, findings: Findings
 ) -> TraceRun:
-    """The run with its tokens: those of replies on branches that were left were spent, too.
-
-    A reply that is spread over several lines says its usage on each of them.
-    """
+    """The run with its tokens: those of replies on branches that were left were spent, too."""
     used: dict[Hashable, Amounts] = {}
     own = {id(line) for line in branch}
     kept: set[Hashable] = set()
@@ -185,6 +182,7 @@ def _with_tokens(
         name = _reply(line) or number
         kept |= {name} if id(line) in own else set()
         if counts and line["type"] == "assistant":
+            # By name: a reply that is spread over several lines says it on each of them.
             used[name] = usage(counts, findings, place="message.usage.")
     named = [(name if isinstance(name, tuple) else None, each) for name, each in used.items()]
     paid = payers.paid(run.run_id, named, findings)

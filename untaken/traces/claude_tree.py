@@ -19,16 +19,13 @@ def spoken_lines(lines: Sequence[Line]) -> list[Line]:
 
 
 def last_branch(lines: Sequence[Line], findings: Findings) -> list[Line]:
-    """The branch of a session's tree that ends last; across a compaction by its logical parent.
-
-    All lines, where none of them names another as its parent: some programs write the form without the tree.
-    """
+    """The branch of a session's tree that ends last; across a compaction by its logical parent."""
     by_id = {uuid: line for line in lines if (uuid := text(line.get("uuid")))}
     recorded = {
         uuid: text(line.get("parentUuid")) or text(line.get("logicalParentUuid"))
         for uuid, line in by_id.items()
     }
-    if by_id.keys().isdisjoint(recorded.values()):
+    if by_id.keys().isdisjoint(recorded.values()):  # some programs write the form without the tree
         return list(lines)
     parents = _parents(lines, by_id, recorded)
     leaf = next((line for line in reversed(lines) if line.get("type") in SPOKEN and line.get("uuid")), None)

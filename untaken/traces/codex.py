@@ -192,13 +192,11 @@ def _error(events: Sequence[Line]) -> str | None:
 def _tokens(
     own: Sequence[Line], copied: Sequence[Line], run: str, payers: Payers, findings: Findings
 ) -> dict[str, float | bool]:
-    """The running totals that were counted last, without those that the session began with.
-
-    A session that was forked or resumed counts on from the totals that it copied.
-    """
+    """The running totals that were counted last, without those that the session began with."""
     counted = [(text(line.get("timestamp")), total) for line in own if (total := _total(line, findings))]
     named = [((at, *sorted(total.items())), total) for at, total in counted]
     paid = payers.paid(run, named, findings)
+    # A session that was forked or resumed counts on from the totals that it copied.
     before = [total for line in copied if (total := _total(line, findings))]
     before += [total for (_, total), each in zip(counted, paid, strict=True) if total != each]
     now, then = (dict(each[-1]) if each else {} for each in ([total for _, total in counted], before))

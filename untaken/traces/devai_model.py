@@ -102,15 +102,13 @@ def read_sheet(record: Mapping[str, Any], task: str, log: FileLog) -> Sheet:
 
 
 def plan_graph(sheet: Sheet, findings: Findings) -> PlanGraph:
-    """The plan graph of a task: a sub-goal a requirement, in need of a recorded verdict.
-
-    DevAI marks no requirement critical, so none is.
-    """
+    """The plan graph of a task: a sub-goal a requirement, in need of a recorded verdict."""
     deps = _acyclic(_known(sheet, findings), findings)
     return PlanGraph(
         id=cut_name(f"devai-{sheet.task}"),
         title=clip(sheet.task.replace("_", " "), limits.NAME_CHARS),
         tasks=task_globs(sheet.task),
+        # None is critical: DevAI does not say which are.
         sub_goals=[_sub_goal(one, deps[one.id]) for one in sheet.requirements.values()],
         metadata={
             "format": "devai",

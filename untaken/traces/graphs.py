@@ -110,10 +110,7 @@ def action_graph(
     *,
     domain: str,
 ) -> PlanGraph:
-    """The graph of one task, named like the task. One that expects nothing says so, and scores nothing.
-
-    It declares the tools of its domain that change something; those of an unknown domain are not known.
-    """
+    """The graph of one task, named like the task. One that expects nothing says so, and scores nothing."""
     nothing = {} if actions else {"nothing_expected": True}
     kept = actions[: limits.SUB_GOALS]
     titles = titles_of(kept)
@@ -121,7 +118,7 @@ def action_graph(
         id=task_id,
         title=clip(title, limits.NAME_CHARS),
         tasks=task_globs(task_id),
-        mutates=list(MUTATES.get(domain, ())),
+        mutates=list(MUTATES.get(domain, ())),  # those of another domain are not known
         hand_over=list(HAND_OVER),
         sub_goals=[action.sub_goal(i, match, titles[i]) for i, action in enumerate(kept)],
         metadata={**nothing, **metadata},

@@ -294,10 +294,7 @@ def _is_zip(source: Source) -> bool:
 def _runs(
     samples: Iterable[Any], about: EvalInfo, log: FileLog, tidier: Tidier, known: set[str] | None
 ) -> Iterator[TraceRun]:
-    """The runs of samples; those of an earlier log, `known` by their uuid, are left out: a retry copies them.
-
-    Nothing is known, nor counted, where only the tools are asked for.
-    """
+    """The runs of samples; those of an earlier log, `known` by uuid, are left out: a retry copies them."""
     for sample in samples:
         if not isinstance(sample, dict):
             continue
@@ -309,7 +306,7 @@ def _runs(
                 continue
             known.add(name)
         tidied, held = tidier.record(_attached(sample, mapping(sample.get("attachments"))), "")
-        if known is not None:
+        if known is not None:  # else only the tools are asked for
             log.records += 1
             log.count(held, PLACES.kept)
         yield _sample_run(tidied, about, log.findings)

@@ -63,10 +63,7 @@ def events_by_whose(events: Sequence[Event]) -> dict[str, list[Event]]:
 def sample_spent(
     sample: Mapping[str, Any], by_whose: Mapping[str, Sequence[Event]], run: str, findings: Findings
 ) -> Spending:
-    """What the agent's models spent; what others did is in metrics under their names.
-
-    The usage of the sample counts all of them. Of others without events it is that of their roles.
-    """
+    """What the agent's models spent; what others did is in metrics under their names."""
     by_role: dict[str, list[Amounts]] = {}
     for role, counts in mapping(sample.get("role_usage")).items():
         by_role.setdefault(ROLES.get(role, ""), []).append(used(mapping(counts), findings))
@@ -77,6 +74,7 @@ def sample_spent(
         for whose, events in by_whose.items()
         if whose
     }
+    # It counts the others, too.
     total = added(used(mapping(each), findings) for each in mapping(sample.get("model_usage")).values())
     parts = [part for part in _parts(by_whose[""], findings) if part]
     apart = [amounts(spent) for spent in others.values()]

@@ -172,15 +172,13 @@ class JsonReader:
         return error.msg.startswith(_OPEN_STRING) or any(word.startswith(rest) for word in _WORDS)
 
     def _read_on(self) -> bool:
-        """Drops the text before the cursor, and doubles what is left at least; false where nothing is left.
-
-        Doubling keeps a long value linear, which is parsed again from its beginning.
-        """
+        """Drops the text before the cursor, and doubles what is left at least; false at its end."""
         piece = next(self._more, None)
         if piece is None:
             return False
         self._drop()
         kept = [self.text, piece]
+        # A long value is parsed again from its beginning each time: doubling keeps that linear.
         wanted = len(kept[0]) - len(piece)
         while wanted > 0 and (piece := next(self._more, None)) is not None:
             kept.append(piece)

@@ -184,11 +184,7 @@ def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> 
 
 
 def _usage(observation: Mapping[str, Any], findings: Findings) -> Amounts:
-    """The tokens of an observation: its details, which are disjoint, else sums of input and output.
-
-    Details whose total is that of input and output alone were written by a program that counts the parts
-    inside of them.
-    """
+    """The tokens of an observation: its details, which are disjoint, else sums of input and output."""
     details = {
         key: value
         for key, each in mapping(parsed(_first(observation, "details"))).items()
@@ -208,6 +204,7 @@ def _usage(observation: Mapping[str, Any], findings: Findings) -> Amounts:
         older = mapping(parsed(observation.get("usage")))
         sums = {name: observation[name] for name in SUMS if name in observation}
         return spending.usage({**sums, **older, **details}, findings, {**spending.USAGE, **USAGE})
+    # Where the total is that of input and output alone, a program counted the parts inside of these.
     disjoint = not (extra and details.get("total") == sum(wholes.values()))
     for key, value in details.items() if disjoint else ():
         if key not in ("input", "output") and (figure := _figure(key)) is not None:

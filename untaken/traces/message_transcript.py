@@ -73,13 +73,10 @@ class MessageTranscript:
 
 
 def items_known(so_far: Iterable[Item], conversation: Sequence[Item]) -> int | None:
-    """How many items of a conversation came before; ``None`` where it does not begin with all of those.
-
-    What was thought is not compared: most programs do not send it again.
-    """
+    """How many items of a conversation came before; ``None`` where it does not begin with all of those."""
     known = 0
     for item in so_far:
-        if _is_thought(item):
+        if _is_thought(item):  # most programs do not send it again
             continue
         while known < len(conversation) and _is_thought(conversation[known]):
             known += 1

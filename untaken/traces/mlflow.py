@@ -200,10 +200,7 @@ def _assessments(
 def _own_and_spent(
     spans: Sequence[Span], about: Mapping[str, Any], run: str, findings: Findings
 ) -> tuple[list[tuple[Span, str]], Spending]:
-    """The agent's spans with their kinds, frames around calls of models without; and what was spent.
-
-    The totals of the trace are one more record of it.
-    """
+    """The agent's spans with their kinds, frames around calls of models without; and what was spent."""
     agents = {span.id: span.name for span in spans if _kind(span) == "AGENT"}
     graders = [span.id for span in spans if _kind(span) == GRADER]
     whose = spans_apart([(span.id, span.parent) for span in spans], graders, agents)

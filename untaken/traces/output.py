@@ -39,16 +39,13 @@ _RUN: Final = msgspec.json.Decoder(_Line)
 
 
 def file_stem(text: str) -> str:
-    """A file name for untrusted text: the text itself where it is plain and lower case, else a slug with a
-    digest.
-
-    Two different texts never get names that differ in case only, and none gets the name of a device, which
-    Windows takes for the device whatever follows its first point.
-    """
+    """A file name for untrusted text: itself where it is plain and lower case, else a slug with a digest."""
+    # On some disks, names that differ in case only are one.
     if _SAFE.fullmatch(text) and not text.endswith(".") and not _DEVICE.match(text):
         return text
     slug = _UNSAFE.sub("-", text)[:_SLUG_CHARS].strip("-._")
     mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+    # Windows takes a name for that of the device whatever follows its first point.
     slug = f"run-{slug}" if _DEVICE.match(slug) else slug
     return f"{slug}-{mark}" if slug else mark
 
@@ -159,15 +156,13 @@ class Output:
             heads_path(path).write_bytes(heads_text(left))
 
     def _place(self, room: str, names: Iterable[str]) -> None:
-        """Moves the files of a room, at once where it is new.
-
-        Else old heads go first and new ones come last: never heads without their ledger.
-        """
+        """Moves the files of a room, at once where it is new."""
         made, target = self._staging / room, self._out / room
         if not target.exists():
             made.replace(target)
             return
         for name in names:
+            # Old heads go first and new ones come last: never heads without their ledger.
             heads = heads_path(target / name)
             heads.unlink(missing_ok=True)
             (made / name).replace(target / name)

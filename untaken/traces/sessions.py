@@ -57,8 +57,6 @@ class Payers:
     ) -> list[Amounts]:
         """What each reply used; nothing where another run has paid for it, which is named.
 
-        The same session in another file, saved before or after, is another run.
-
         Args:
             run: its id.
             replies: each under a name that its copies have, too; ``None`` for one that has none.
@@ -66,7 +64,7 @@ class Payers:
         """
         found: list[Amounts] = []
         repeated: dict[str, int] = {}
-        own = (run, findings.file)
+        own = (run, findings.file)  # the same session in another file, saved before or after, is another run
         for name, used in replies:
             paying = own if name is None else self._payers.setdefault(name, own)
             if paying != own:

@@ -132,15 +132,13 @@ def _by_path(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content_of(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """What a model or a tool was given and gave, which AWS's distribution writes as the body of an event.
-
-    For LangChain the attributes say no more than that: what it gave then tells a model from a tool.
-    """
+    """What a model or a tool was given and gave, which AWS's distribution writes as the body of an event."""
     found: dict[str, Any] = {}
     for body in (mapping(event.get("body")) for event in events):
         sides = {side: objects(mapping(body.get(side)).get("messages")) for side in ("input", "output")}
         found |= {f"gen_ai.{side}.messages": messages for side, messages in sides.items() if messages}
         given = mapping(parsed(sides["output"][0].get("content"))) if sides["output"] else {}
+        # For LangChain the attributes say no more: what it gave tells a model from a tool.
         if "generations" in given:
             found |= {"gen_ai.operation.name": "chat", "gen_ai.output.messages": given}
         elif given.get("type") == "tool" and "tool_call_id" in given:

@@ -45,12 +45,10 @@ class Separation:
 
     @property
     def separates(self) -> bool | None:
-        """Whether successes score clearly higher, by the interval and by p; ``None`` if there is none.
-
-        Of three against three the interval alone would be sure, and one order in ten is as extreme.
-        """
+        """Whether successes score clearly higher, by the interval and by p; ``None`` if there is none."""
         if isinstance(self.low, Unscored) or isinstance(self.p, Unscored):
             return None
+        # With three against three the interval alone would be sure, though one order in ten is as extreme.
         return self.low > 0.5 and self.p <= ALPHA
 
     @property

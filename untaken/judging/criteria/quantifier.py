@@ -209,10 +209,7 @@ def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> tuple
 
 
 def _form(criteria: Sequence[Criterion]) -> type[Struct]:
-    """The form of a reply: a bounded text for each criterion, by its number, so that other words are kept.
-
-    A number and not the name: names are others' words, and need not be fit for a JSON Schema.
-    """
+    """The form of a reply: a bounded text for each criterion, by its number, so that other words are kept."""
     value = Annotated[str, Meta(max_length=VALUE_CHARS)]
     values = msgspec.defstruct(
         "Values", [(key, value) for key in _keys(criteria)], forbid_unknown_fields=True
@@ -224,6 +221,7 @@ def _form(criteria: Sequence[Criterion]) -> type[Struct]:
 
 
 def _keys(criteria: Sequence[Criterion]) -> list[str]:
+    # Names are others' words, and need not be fit for a JSON Schema.
     return [f"c{n}" for n in range(1, len(criteria) + 1)]
 
 

@@ -116,10 +116,8 @@ class World(OrderedWorld):
 
     @property
     def objects(self) -> list[Any]:
-        """The objects that move in a step, in the order of the stock world, which lists all.
-
-        The player comes first, and may be a step nearer to the others before their turn.
-        """
+        """The objects that move in a step, in the order of the stock world, which lists all."""
+        # The player comes first, and may be a step nearer to the others before their turn.
         return self.reached(0)
 
     def reached(self, beyond: int) -> list[Any]:
@@ -391,11 +389,9 @@ def _twin_of(world: World, player: Player, random: np.random.RandomState) -> tup
 
 
 def _random_from(random: np.random.RandomState) -> np.random.RandomState:
-    """The same random numbers from here on, by a generator of their own.
-
-    `copy` would share the generator, and `set_state` costs as much as the rest of a clone, so the state is
-    copied as raw memory. (The package draws no normal numbers, of which one could be buffered elsewhere.)
-    """
+    """The same random numbers from here on, by a generator of their own."""
+    # As raw memory: `copy` would share the generator, and `set_state` costs as much as the rest of a clone.
+    # The package draws no normal numbers, of which one could be buffered elsewhere.
     twin = np.random.RandomState(np.random.MT19937(_UNSEEDED))
     memmove(_state_of(twin), _state_of(random), _GENERATOR_BYTES)
     return twin

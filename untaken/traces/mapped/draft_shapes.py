@@ -60,12 +60,10 @@ def _inside(place: str, elements: Sequence[dict[str, Any]]) -> Iterator[tuple[st
 
 
 def _is_defined(name: str, elements: Sequence[Any]) -> bool:
-    """Whether a list is of arguments, or of what could be called or was tested.
-
-    What was called has its results with it.
-    """
+    """Whether a list is of arguments, or of what could be called or was tested."""
     if like(name, PARTS["arguments"][:4]):
         return True
+    # What was called has its results with it.
     called = like(name, CALLS) and first_named(objects(elements), PARTS["content"]) is not None
     return like(name, DEFINED) and not called
 
