@@ -43,6 +43,7 @@ def main() -> None:
         "Table": lambda: tables.table(matrix_table(found), key="cells", name="Matrix of runs", height=320),
     }
     if row is not None:
+        # First, since a click in the matrix leads there.
         views = {view.STEPS: lambda: _steps(found, row, corpus)} | views
     options.tabs(view.TABS, views)
 

@@ -72,6 +72,7 @@ def _edited(workspace: Workspace, name: str, data: bytes) -> None:
     digest = sha256(data).hexdigest()
     left, right = st.columns(2)
     with left:
+        # Keyed by the sample: another one begins with a draft of its own.
         written = st.text_area(
             "Mapping file", value=_draft(name, data, digest), height=HEIGHT, key=f"mapping-{digest[:16]}"
         )

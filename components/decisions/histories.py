@@ -159,6 +159,7 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
 
 
 def _evaluated(corpus: Corpus) -> Corpus:
+    # `state.later` takes a function of the corpus, and here the corpus itself is wanted.
     return corpus
 
 
@@ -168,6 +169,7 @@ def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd
     for place, (name, words) in zip(st.columns(len(columns)), columns.items(), strict=True):
         offered = sorted(frame[name].dropna().unique().tolist())
         shown = WORDS if name == "verdict" else {value: text.one_line(value, 60) for value in offered}
+        # Before the widget is drawn, so that it shows what the address says.
         st.session_state[f"{key}-{name}"] = options.asked(name, offered)
         with place:
             chosen = st.multiselect(

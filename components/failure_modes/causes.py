@@ -26,7 +26,7 @@ def draw(found: Triage) -> None:
         "that passed the same sub-goal and called the same tool. p is exact, adjusted for the values tried."
     )
     table = causes_table(found)
-    chosen = tables.table(
+    row = tables.table(
         table[list(SHOWN)],
         key="causes",
         name="Causes of failed runs",
@@ -42,7 +42,6 @@ def draw(found: Triage) -> None:
         },
     )
     packets.control(cause_packet, found.causes, "causes", brief_cause)
-    row = tables.picked("causes", len(found.causes)) if chosen is None else chosen
     if row is not None:
         state.open_run(found.causes[row].runs[0])
 

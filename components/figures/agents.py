@@ -83,6 +83,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     themed(figure, dark=dark, height=120 + row * len(agents), margin=(room, room + 24, 58, 8))
     heads = [text.folded(metric_words(m), width=13, lines=3) for m in names]
     column_names(figure, heads, room=0.08, look=look, showgrid=True, automargin=False, tickangle=0)
+    # From high to low: the first rank is on top.
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
     figure.update_layout(meta={"least_width": 2 * room + 24 + 85 * (len(names) - 1)})
     return figure

@@ -155,6 +155,7 @@ def _lane(name: str) -> str:
 def _slices(graph: nx.DiGraph, ends: Sequence[Edge]) -> PlanLayout:
     """One column a moment; the task above all, since it acts on every action. Lines are straight."""
     moments = [time for _, time in graph.nodes(data="time") if time is not None]
+    # `captions` is the room for the words of the rows, left of the first moment.
     last, captions = max(moments, default=0), 190.0
     used = sorted({_ROWS[_lane(name)] for name in graph})
     top = used[0]

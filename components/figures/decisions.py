@@ -44,6 +44,7 @@ def delta_figure(evaluation: RunEvaluation, *, dark: bool = False) -> go.Figure:
     look = tokens(dark)
     rows = every[:MOST_ROWS]
     known = [abs(end) for row in rows for end in (row.delta, *row.interval) if end is not None]
+    # Twice the band at least: the band of no claim never fills the figure.
     reach = max([*known, THRESHOLD * 2]) * 1.08
     unknown_at = -reach * 1.2  # left of every value: unknown is none of them
     figure = go.Figure()
@@ -58,7 +59,7 @@ def delta_figure(evaluation: RunEvaluation, *, dark: bool = False) -> go.Figure:
     cut = " (the first ones; the table has all)" if len(every) > MOST_ROWS else ""
     steps = [round(x * 0.2, 1) for x in range(-9, 10) if abs(x * 0.2) < reach]
     figure.update_xaxes(
-        range=[unknown_at * 1.14, reach * 1.75],
+        range=[unknown_at * 1.14, reach * 1.75],  # with room for the column of numbers on the right
         title_text=f"delta, with 95% interval; hollow: weak support{cut}",
         tickvals=[unknown_at, *steps],
         ticktext=["unknown", *(signed(step, 1) if step else "0" for step in steps)],
@@ -188,6 +189,7 @@ def delta_distribution(paths: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     reach = max(*(abs(some).max() for some in deltas.values() if len(some)), 2 * THRESHOLD) + 0.05
     figure = go.Figure()
     figure.add_vrect(x0=-THRESHOLD, x1=THRESHOLD, fillcolor=look.band, line_width=0, layer="below")
+    # Half the band, and edges at its multiples: no bar is partly inside of the band.
     width = THRESHOLD / 2
     edges = width * np.arange(np.floor(-reach / width), np.ceil(reach / width) + 1)
     for some, colour in zip(deltas.values(), (look.good, look.muted, look.bad), strict=True):

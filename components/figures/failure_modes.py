@@ -124,6 +124,7 @@ def mode_over_time(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Fig
             cliponaxis=False,
         )
     )
+    # As words: plotly would take the names of periods for dates.
     figure.update_xaxes(
         type="category", title=f"{trend.unit} in which runs began", range=[-0.5, len(cells) - 0.2]
     )

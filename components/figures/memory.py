@@ -75,6 +75,7 @@ def estimates_over_time(estimates: pd.DataFrame, *, dark: bool = False) -> go.Fi
     steps = known.drop_duplicates("ts", keep="last").reset_index(drop=True)
     weak = known[known["kind"] == "weak"].groupby("ts").size()
     figure = go.Figure()
+    # The upper edge first: the lower one is filled up to the trace before it.
     for name, fill in (("success_high", None), ("success_low", "tonexty")):
         figure.add_trace(_edge(steps, name, fill, look))
     figure.add_trace(_line(steps, look))

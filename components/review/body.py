@@ -36,6 +36,7 @@ def _queue_and_run() -> None:
         queue_filters.draw(offered, filters)
         shown = chosen_cases(cases, filters)
         queue.progress(shown, cases)
+        # A linked run that is not in the queue is shown all the same.
         case = None if linked in {one.item.digest for one in cases} else linked
         found = queue.chosen(shown, cases) if case is None else None
         digest = found.item.digest if found else case

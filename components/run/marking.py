@@ -48,6 +48,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
 
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
             for words, passed, key, name in WORDS:
+                # `None` is a verdict, too: cannot tell.
                 mine = author in passed_by and passed_by[author] is passed
                 st.button(
                     words,

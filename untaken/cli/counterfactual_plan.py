@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -50,7 +51,6 @@ def plan_part(
 
 def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
     console.say()
-
     console.columns(
         distinct(evaluation.statements)[:SHOWN],
         ("situation", lambda s: situation_words(s.situation)),
@@ -75,9 +75,7 @@ def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
     console.say(f"supported: {groups_words(evaluation)}; shuffled outcomes show chance, not confounding")
     for reason, count in evaluation.silent_alternatives:
         console.say(f"  {count} without support: {reason}")
-    silent: dict[str, int] = {}
-    for why in evaluation.silent.values():
-        silent[why.reason] = silent.get(why.reason, 0) + 1
+    silent = Counter(why.reason for why in evaluation.silent.values())
     for reason, count in sorted(silent.items()):
         console.say(f"  {counted(count, 'run')} without plan decisions: {reason}")
 

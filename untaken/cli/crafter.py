@@ -36,6 +36,7 @@ def run_score(args: argparse.Namespace, console: Console) -> int:
         )
     recordings, findings = read_scores(args.paths)
     errors = [finding for finding in findings if finding.severity == "error"]
+    # One file that can be read is enough to go on: the others are findings.
     if errors and not recordings:
         raise errors[0].as_error()
     scores = method_scores(recordings, budget_steps=args.budget_steps)

@@ -27,6 +27,7 @@ def add_to(verbs: Verbs) -> None:
     length.add_argument("--focus", action="store_true", help="a three-minute read (default)")
     length.add_argument("--full", action="store_true", help="every agent, failing run, sub-goal and choice")
     parser.takes_one("--title", "TEXT", "the heading", default="")
+    # Never the date of today by itself: the same runs give the same bytes.
     parser.takes_one("--date", "TEXT", "date to print, as given; default: none", default="")
     parser.takes_flag("--notes", "also failure modes and notes that people wrote, with their names")
     parser.takes_one("--taxonomy", "FILE", "names of failure modes; implies --notes")
