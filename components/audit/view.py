@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import streamlit as st
@@ -10,7 +9,7 @@ import streamlit as st
 from components.annotate import session
 from components.shared import cards, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis import ALARMS, NodeAudit, PlanAudit
+from untaken.analysis import NodeAudit, PlanAudit
 from untaken.numbers import counted, decimal
 from untaken.plans import Edit, apply
 from untaken.scoring import RunScore
@@ -27,7 +26,6 @@ from untaken.views import (
 
 ANNOTATE: Final = "pages/annotate.py"
 MOST_CARDS: Final = 12
-LOOK_AT: Final = ("doubtful", "blind", "contested")
 WIDTHS: Final = {
     "graph": None,
     "title": None,
@@ -54,19 +52,13 @@ def of_listed_plans(found: PlanAudit) -> PlanAudit:
     """The part about plans that runs of the agents listed have; every run of a plan counts."""
     scores = state.listed().scores.values()
     listed = {score.graph_id for score in scores if isinstance(score, RunScore)}
-    return replace(
-        found,
-        nodes=tuple([one for one in found.nodes if one.graph in listed]),
-        edges=tuple([one for one in found.edges if one.graph in listed]),
-        tasks=tuple([one for one in found.tasks if one.graph in listed]),
-    )
+    return found.of_plans(listed)
 
 
 @panel
 def numbers(found: PlanAudit) -> None:
     """How many sub-goals have which verdict."""
-    count = {verdict: sum(one.verdict == verdict for one in found.nodes) for verdict in (*LOOK_AT, "sound")}
-    edges = sum(one.verdict in ALARMS for one in found.edges)
+    count, edges = found.verdicts, len(found.doubtful_edges)
     cards.number_cards(
         (
             "To fix",
@@ -85,8 +77,7 @@ def numbers(found: PlanAudit) -> None:
 @panel
 def to_look_at(found: PlanAudit) -> None:
     """A card for each sub-goal that is doubtful, blind or contested, with what to do."""
-    # In the order of the verdicts, and not of the plan.
-    nodes = [one for verdict in LOOK_AT for one in found.nodes if one.verdict == verdict]
+    nodes = found.to_look_at
     if not nodes:
         st.success("No sub-goal is doubtful, blind or contested.", icon=":material/check:")
     plans = len({one.graph for one in found.nodes})
@@ -142,7 +133,7 @@ def _draft(graph: str, edit: Edit) -> None:
 @panel
 def edges(found: PlanAudit) -> None:
     """Edges that successes go against."""
-    doubtful = [one for one in found.edges if one.verdict in ALARMS]
+    doubtful = found.doubtful_edges
     if not found.edges:
         return
     st.subheader("Order", anchor=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -55,6 +56,18 @@ def audited(graph: PlanGraph, made: Sequence[Run]) -> PlanAudit:
 def of_pay(check: dict[str, Any], made: Sequence[Run] | None = None, **more: Any) -> Any:
     """What an audit says of the second sub-goal, with this check."""
     return audited(a_graph(ORDER, PAID | {"check": check} | more), made or runs()).nodes[1]
+
+
+def test_the_worst_verdicts_come_first_and_a_plan_has_a_part_of_its_own() -> None:
+    sound = audited(a_graph(ORDER, SOUND), runs())
+    verdicts = {"sound": "a", "contested": "a", "untested": "b", "blind": "b", "doubtful": "b"}
+    nodes = tuple(replace(sound.nodes[0], verdict=one, graph=graph) for one, graph in verdicts.items())
+    found = replace(sound, nodes=nodes)
+    worst = ["doubtful", "blind", "contested", "untested", "sound"]
+    assert [node.verdict for node in found.worst_first] == worst
+    assert [node.verdict for node in found.to_look_at] == worst[:3]
+    assert [node.verdict for node in found.of_plans({"a"}).worst_first] == ["contested", "sound"]
+    assert (found.alarms, found.of_plans({"a"}).alarms, found.of_plans({"a"}).edges) == (2, 0, ())
 
 
 def test_a_sound_plan_is_sound() -> None:

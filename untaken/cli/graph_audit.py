@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from untaken.analysis import ALARMS, EdgeAudit, NodeAudit, PlanAudit, TaskAudit, evaluate_corpus
+from untaken.analysis import EdgeAudit, NodeAudit, PlanAudit, TaskAudit, evaluate_corpus
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import read_graphs, read_ledgers
@@ -22,8 +22,6 @@ from untaken.views import (
 )
 
 TOP: Final = 40
-FIRST: Final = ("doubtful", "blind", "contested", "untested", "sound")
-"""Verdicts in the order in which they are printed."""
 
 
 def add_audit(verbs: Verbs) -> None:
@@ -47,7 +45,8 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     found = audit_corpus(corpus)
     if args.packet is not None:
         # In the order in which --packet N counts.
-        items: list[NodeAudit | EdgeAudit | TaskAudit] = [*_in_order(found), *_doubtful(found), *found.tasks]
+        items: list[NodeAudit | EdgeAudit | TaskAudit]
+        items = [*found.worst_first, *found.doubtful_edges, *found.tasks]
         return print_packet(audit_packet(corpus, nth(items, args.packet)), console)
     console.say(f"{found.headline}.")
     _print(found, console, args.top or None)
@@ -58,16 +57,8 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     return 1 if ledgers.broken or graphs.invalid or found.alarms else 0
 
 
-def _in_order(found: PlanAudit) -> list[NodeAudit]:
-    return sorted(found.nodes, key=lambda one: FIRST.index(one.verdict))
-
-
-def _doubtful(found: PlanAudit) -> list[EdgeAudit]:
-    return [one for one in found.edges if one.verdict in ALARMS]
-
-
 def _print(found: PlanAudit, console: Console, top: int | None) -> None:
-    nodes = _in_order(found)
+    nodes = found.worst_first
     several = len({one.graph for one in nodes}) > 1
     console.columns(
         nodes[:top],
@@ -79,7 +70,7 @@ def _print(found: PlanAudit, console: Console, top: int | None) -> None:
     )
     if top and len(nodes) > top:
         console.say(f"… and {len(nodes) - top} more (--top 0 lists all)")
-    if edges := _doubtful(found):
+    if edges := found.doubtful_edges:
         console.say()
         console.columns(
             edges[:top],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from untaken.analysis.auditing.probing import Probe, expects_something, probe
@@ -29,6 +30,8 @@ NodeVerdict = Literal["doubtful", "blind", "contested", "sound", "untested"]
 EdgeVerdict = Literal["doubtful", "sound", "untested"]
 ALARMS: Final = ("doubtful", "blind")
 """Verdicts that make `untaken graph audit` exit with 1."""
+_TO_LOOK_AT: Final = (*ALARMS, "contested")
+_ORDER: Final = (*_TO_LOOK_AT, "untested", "sound")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +90,36 @@ class PlanAudit:
     @property
     def alarms(self) -> int:
         """Sub-goals that are doubtful or blind."""
-        return sum(node.verdict in ALARMS for node in self.nodes)
+        return sum(self.verdicts[verdict] for verdict in ALARMS)
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """How many sub-goals have each verdict."""
+        return Counter(node.verdict for node in self.nodes)
+
+    @property
+    def worst_first(self) -> tuple[NodeAudit, ...]:
+        """The sub-goals by verdict, what is for a person to decide first."""
+        return tuple(sorted(self.nodes, key=lambda node: _ORDER.index(node.verdict)))
+
+    @property
+    def to_look_at(self) -> tuple[NodeAudit, ...]:
+        """The doubtful, then the blind, then the contested sub-goals."""
+        return tuple(node for node in self.worst_first if node.verdict in _TO_LOOK_AT)
+
+    @property
+    def doubtful_edges(self) -> tuple[EdgeAudit, ...]:
+        """Edges that successes go against."""
+        return tuple(edge for edge in self.edges if edge.verdict in ALARMS)
+
+    def of_plans(self, graphs: Collection[str]) -> PlanAudit:
+        """The part about these plans; `runs` stay those of all plans."""
+        return replace(
+            self,
+            nodes=tuple(one for one in self.nodes if one.graph in graphs),
+            edges=tuple(one for one in self.edges if one.graph in graphs),
+            tasks=tuple(one for one in self.tasks if one.graph in graphs),
+        )
 
     @property
     def headline(self) -> str:
@@ -98,7 +130,7 @@ class PlanAudit:
         found = [
             f"{count:,} {verdict}"
             for verdict in ("doubtful", "blind", "contested", "sound", "untested")
-            if (count := sum(node.verdict == verdict for node in self.nodes))
+            if (count := self.verdicts[verdict])
         ]
         return f"{counted(len(self.nodes), 'sub-goal')} against {runs}: {', '.join(found)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.analysis import ALARMS, Corpus, PlanAudit
+from untaken.analysis import Corpus, PlanAudit
 from untaken.numbers import decimal
 from untaken.views.audit import audit_corpus, writes_in_words
 from untaken.views.html.markup import Markup, row, section, short, table
@@ -37,17 +37,14 @@ def _sub_goals(found: PlanAudit) -> list[Markup]:
             short(one.proposed_words, 120) or "–",
             head=short(one.title or one.sub_goal, 120) + (f" {STAR}" if one.critical else ""),
         )
-        for verdict in (*ALARMS, "contested")
-        for one in found.nodes
-        if one.verdict == verdict
+        for one in found.to_look_at
     ]
 
 
 def _edges(found: PlanAudit) -> list[Markup]:
     return [
         row(one.verdict, short(one.why, 200), "–", head=short(f"{one.dependency} → {one.sub_goal}", 120))
-        for one in found.edges
-        if one.verdict in ALARMS
+        for one in found.doubtful_edges
     ]
 
 
