@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from untaken.facts import (
     MEANINGS,
@@ -35,6 +35,7 @@ __all__ = [
     "Column",
     "Columns",
     "Meanings",
+    "RowWith",
     "count",
     "figure",
     "frame",
@@ -48,6 +49,14 @@ __all__ = [
 ]
 _ROWS: Final = 512
 """Taken at a time: few enough that what they hold stays in the processor's cache."""
+Beside = TypeVar("Beside")
+
+
+class RowWith(NamedTuple, Generic[Row, Beside]):
+    """A row with one thing that its table says of it, and that it does not hold itself."""
+
+    row: Row
+    beside: Beside
 
 
 @seldom_collected()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +21,7 @@ from untaken.analysis import (
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.views.documents import Count, DocumentPart
-from untaken.views.frame import Columns, count, figure, frame, interval, moment, text, truth, why
+from untaken.views.frame import Columns, RowWith, count, figure, frame, interval, moment, text, truth, why
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,22 +75,14 @@ ISSUE_RATES: Final[Columns[IssueRate]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchingRun:
-    """A run that has an issue; `after`: it began after the fix."""
-
-    run: Run
-    after: bool
-
-
-ISSUE_RUNS: Final[Columns[MatchingRun]] = {
-    "after_fix": truth("whether the run began after the fix", "after"),
-    "agent": text("name of the agent", "run.agent"),
-    "task_id": text("the task", "run.task_id"),
-    "version": text("version of the agent", lambda row: version_of(row.run)),
-    "started": moment("when it began; empty without a clock", lambda row: row.run.started_at),
-    "run_id": text("the run's own id", "run.run_id"),
-    "digest": text("content digest: the run's id in links", "run.digest"),
+ISSUE_RUNS: Final[Columns[RowWith[Run, bool]]] = {
+    "after_fix": truth("whether the run began after the fix", "beside"),
+    "agent": text("name of the agent", "row.agent"),
+    "task_id": text("the task", "row.task_id"),
+    "version": text("version of the agent", lambda one: version_of(one.row)),
+    "started": moment("when it began; empty without a clock", "row.started_at"),
+    "run_id": text("the run's own id", "row.run_id"),
+    "digest": text("content digest: the run's id in links", "row.digest"),
 }
 
 
@@ -112,7 +103,7 @@ def issue_runs_table(found: TrackedIssue, corpus: Corpus) -> pd.DataFrame:
     again = frozenset(found.reopened_by)
     return frame(
         ISSUE_RUNS,
-        (MatchingRun(run=corpus.runs[run], after=run in again) for run in reversed(found.matches)),
+        (RowWith(corpus.runs[run], run in again) for run in reversed(found.matches)),
     )
 
 

@@ -25,7 +25,7 @@ from untaken.scoring import (
 from untaken.views.single_run import RunReport
 
 MOST_RUNS: Final = 200
-"""Other runs of the plan graph whose calls are compared."""
+"""Other runs whose calls are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ def unlike_successes(corpus: Corpus, report: RunReport, node: NodeScore) -> Unli
     failed = None if node.completed else last_failed_call(Trace(report.run), node.events)
     if failed is None:
         return None
-    others = islice(_of_graph(corpus, report.run), MOST_RUNS)
+    others = islice(_others(corpus, report.run), MOST_RUNS)
     good = [call for run in others for call in _accepted(run, failed.call.tool)]
     different = unlike(failed.call, good) if good else []
     if not different:
@@ -90,7 +90,7 @@ def _siblings(corpus: Corpus, run: Run) -> Iterator[Run]:
             yield other
 
 
-def _of_graph(corpus: Corpus, run: Run) -> Iterator[Run]:
+def _others(corpus: Corpus, run: Run) -> Iterator[Run]:
     """Other sound runs, those of the same task first."""
     yield from _siblings(corpus, run)
     for other in corpus.runs.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from untaken.analysis import (
     By,
@@ -33,7 +33,7 @@ from untaken.analysis import (
 from untaken.analysis import Unit as PeriodUnit
 from untaken.errors import Finding, Score, Unscored, reason
 from untaken.views.documents import Count, DocumentPart, Spread
-from untaken.views.frame import Columns, count, figure, frame, interval, text, why
+from untaken.views.frame import Columns, RowWith, count, figure, frame, interval, text, why
 from untaken.views.review import review_order
 from untaken.views.reviewing import Case
 from untaken.workspace import Review
@@ -167,41 +167,31 @@ def most_informative_cases(
     return most_informative_first(found, cases)
 
 
-class _Cell(NamedTuple):
-    name: str
-    cell: PivotCell
-
-
-class _Contrast(NamedTuple):
-    name: str
-    contrast: ModeContrast
-
-
-MODE_PIVOT: Final[Columns[_Cell]] = {
-    "mode": text("the failure mode", "name"),
-    "group": text("agent, task, sub-goal, version, model or period; `all` for all", "cell.group"),
-    "runs": count("failed runs that show it", "cell.count"),
-    "n": count("failed runs of the group that were read", "cell.n"),
-    "rate": figure("runs / n", "cell.rate"),
-    **interval(at="cell."),
-    "mode_id": text("id in the taxonomy", "cell.mode"),
-    "rate_reason": why("rate", "cell.rate"),
+MODE_PIVOT: Final[Columns[RowWith[PivotCell, str]]] = {
+    "mode": text("the failure mode", "beside"),
+    "group": text("agent, task, sub-goal, version, model or period; `all` for all", "row.group"),
+    "runs": count("failed runs that show it", "row.count"),
+    "n": count("failed runs of the group that were read", "row.n"),
+    "rate": figure("runs / n", "row.rate"),
+    **interval(at="row."),
+    "mode_id": text("id in the taxonomy", "row.mode"),
+    "rate_reason": why("rate", "row.rate"),
 }
 
-MODE_CONTRASTS: Final[Columns[_Contrast]] = {
-    "mode": text("the failure mode", "name"),
-    "says": text("what the figures say", "contrast.words"),
-    "in_failed": count("failed runs that show it", "contrast.in_failed"),
-    "failed": count("failed runs that were read", "contrast.failed"),
-    "in_successes": count("successful runs that show it", "contrast.in_successes"),
-    "successes": count("successful runs that were read", "contrast.successes"),
-    "tasks": count("tasks with both, that are compared", "contrast.tasks"),
-    "difference": figure("share in failures − share in successes, inside tasks", "contrast.difference"),
-    **interval(at="contrast."),
-    "p": figure("exact two-sided p", "contrast.p"),
-    "q": figure("p after Benjamini and Hochberg over the modes", "contrast.q"),
-    "mode_id": text("id in the taxonomy", "contrast.mode"),
-    "difference_reason": why("difference", "contrast.difference"),
+MODE_CONTRASTS: Final[Columns[RowWith[ModeContrast, str]]] = {
+    "mode": text("the failure mode", "beside"),
+    "says": text("what the figures say", "row.words"),
+    "in_failed": count("failed runs that show it", "row.in_failed"),
+    "failed": count("failed runs that were read", "row.failed"),
+    "in_successes": count("successful runs that show it", "row.in_successes"),
+    "successes": count("successful runs that were read", "row.successes"),
+    "tasks": count("tasks with both, that are compared", "row.tasks"),
+    "difference": figure("share in failures − share in successes, inside tasks", "row.difference"),
+    **interval(at="row."),
+    "p": figure("exact two-sided p", "row.p"),
+    "q": figure("p after Benjamini and Hochberg over the modes", "row.q"),
+    "mode_id": text("id in the taxonomy", "row.mode"),
+    "difference_reason": why("difference", "row.difference"),
 }
 
 
@@ -219,11 +209,11 @@ def mode_trend_table(found: ModeAnalysis) -> pd.DataFrame:
 
 def mode_contrast_table(found: ModeAnalysis) -> pd.DataFrame:
     """One row per mode (columns: `MODE_CONTRASTS`)."""
-    return frame(MODE_CONTRASTS, (_Contrast(found.names[one.mode], one) for one in found.contrasts))
+    return frame(MODE_CONTRASTS, (RowWith(one, found.names[one.mode]) for one in found.contrasts))
 
 
-def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[_Cell]:
-    return [_Cell(found.names[cell.mode], cell) for cell in cells]
+def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[RowWith[PivotCell, str]]:
+    return [RowWith(cell, found.names[cell.mode]) for cell in cells]
 
 
 class ModeEntry(DocumentPart, frozen=True, kw_only=True):

@@ -133,6 +133,7 @@ def alternative_words(decision: PlanDecision, alternative: PlanAlternative) -> s
             f"{start} In the same state of this task, {doing_words(alternative.option)}: "
             f"{succeeded} of {counted(known, 'run')} succeeded. Not supported: {alternative.reason}."
         )
+    # Only the finest layer knows names.
     first = alternative.option if statement.situation.layer == 1 else alternative.option.general
     sides = _sides(statement, first)
     return f"{start} In {_tasks(statement)}, {sides}. {verdict_words(statement)}"

@@ -20,18 +20,22 @@ from untaken.analysis import (
 )
 from untaken.errors import Score, Unscored
 from untaken.scoring import AgentScore, RunScore, Status
-from untaken.views.frame import Column, Columns, count, figure, frame, interval, reasons, text, truth, why
+from untaken.views.frame import (
+    Column,
+    Columns,
+    RowWith,
+    count,
+    figure,
+    frame,
+    interval,
+    reasons,
+    text,
+    truth,
+    why,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedAgentRow:
-    """One agent under one metric."""
-
-    metric: str
-    ranked: RankedAgent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,17 +107,17 @@ def _agent_columns() -> dict[str, Column[AgentScore]]:
 
 AGENTS: Final[Columns[AgentScore]] = _agent_columns()
 
-RANKINGS: Final[Columns[RankedAgentRow]] = {
-    "metric": text("the metric that ranks the agents", "metric"),
-    "agent": text("the ranked agent", "ranked.agent"),
-    "value": figure("mean over tasks of the mean over repeats", "ranked.value"),
-    **interval(at="ranked."),
-    "rank": count("1 is best; ties share the smallest", "ranked.rank"),
-    "rank_low": count("best rank in its 95% interval", "ranked.rank_low"),
-    "rank_high": count("worst rank in its 95% interval", "ranked.rank_high"),
-    "n_tasks": count("number of tasks behind the value", "ranked.n_tasks"),
-    "n_runs": count("number of runs behind the value", "ranked.n_runs"),
-    "value_reason": why("value", "ranked.value"),
+RANKINGS: Final[Columns[RowWith[RankedAgent, str]]] = {
+    "metric": text("the metric that ranks the agents", "beside"),
+    "agent": text("the ranked agent", "row.agent"),
+    "value": figure("mean over tasks of the mean over repeats", "row.value"),
+    **interval(at="row."),
+    "rank": count("1 is best; ties share the smallest", "row.rank"),
+    "rank_low": count("best rank in its 95% interval", "row.rank_low"),
+    "rank_high": count("worst rank in its 95% interval", "row.rank_high"),
+    "n_tasks": count("number of tasks behind the value", "row.n_tasks"),
+    "n_runs": count("number of runs behind the value", "row.n_runs"),
+    "value_reason": why("value", "row.value"),
 }
 
 AGREEMENT: Final[Columns[Agreement]] = {
@@ -210,7 +214,7 @@ def agents_table(corpus: Corpus) -> pd.DataFrame:
 def rankings_table(corpus: Corpus) -> pd.DataFrame:
     """One row per metric and agent, best first (columns: `RANKINGS`)."""
     rows = [
-        RankedAgentRow(metric=metric, ranked=ranked)
+        RowWith(ranked, metric)
         for metric, standings in corpus.ranking.metrics.items()
         for ranked in standings
     ]

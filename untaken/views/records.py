@@ -28,7 +28,7 @@ from untaken.counterfactual import (
 )
 from untaken.errors import Score, Unscored
 from untaken.ledger import readable
-from untaken.views.frame import Columns, count, figure, frame, moment, text, truth, why
+from untaken.views.frame import Columns, RowWith, count, figure, frame, moment, text, truth, why
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,30 +57,6 @@ class RecordRow:
     def steps(self) -> Interval:
         """Interval of the mean number of steps."""
         return steps_interval(self.record)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EstimateRow:
-    """One observation, and the record after it; ``None`` before the first outcome."""
-
-    observed: Observed
-    row: RecordRow | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignalRow:
-    """One waiting signal with its context."""
-
-    effect: Effect
-    context: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedRow:
-    """One observation that a signal became, with its context."""
-
-    observed: Observed
-    context: str | None
 
 
 def _end(name: str, place: int) -> Callable[[RecordRow], object]:
@@ -117,18 +93,19 @@ RECORDS: Final[Columns[RecordRow]] = {
 }
 
 
-def _after(name: str) -> Callable[[EstimateRow], object]:
-    def value(estimate: EstimateRow) -> object:
-        return None if estimate.row is None else RECORDS[name].value(estimate.row)
+def _after(name: str) -> Callable[[RowWith[Observed, RecordRow | None]], object]:
+    def value(estimate: RowWith[Observed, RecordRow | None]) -> object:
+        # Before the first outcome there is no record.
+        return None if estimate.beside is None else RECORDS[name].value(estimate.beside)
 
     return value
 
 
-ESTIMATES: Final[Columns[EstimateRow]] = {
-    "ts": moment("from when on the observation is known", "observed.ts"),
-    "kind": text("outcome or weak", "observed.kind"),
-    "success": figure("success observed, or claimed by a weak signal", "observed.success"),
-    "run_id": text("the run it comes from", "observed.run_id"),
+ESTIMATES: Final[Columns[RowWith[Observed, RecordRow | None]]] = {
+    "ts": moment("from when on the observation is known", "row.ts"),
+    "kind": text("outcome or weak", "row.kind"),
+    "success": figure("success observed, or claimed by a weak signal", "row.success"),
+    "run_id": text("the run it comes from", "row.run_id"),
     "n": count("outcomes known after it", _after("n")),
     "success_rate": figure("success rate after it", _after("success_rate")),
     "success_low": figure("lower end of its 95% interval", _after("success_low")),
@@ -136,38 +113,38 @@ ESTIMATES: Final[Columns[EstimateRow]] = {
     "weak_weight": figure("weight of the weak signals in it", _after("weak_weight")),
 }
 
-SIGNALS: Final[Columns[SignalRow]] = {
-    "skill": text("the skill it concerns", "effect.signal.skill"),
-    "direction": text("meant against the skill (negative) or for it", "effect.signal.direction"),
-    "flag": text("against, no_effect, no_outcome or none", "effect.flag"),
-    "advised": truth("supported, and not against its stated direction: applied by default", "effect.advised"),
-    "supported": truth("an insight behind it has a supported advantage above 0", "effect.signal.supported"),
-    "before": figure("success rate now", "effect.before"),
-    "after": figure("the same with this signal alone", "effect.after"),
-    "after_all": figure("the same with all pending signals of the skill in the context", "effect.after_all"),
-    "n": count("outcomes behind the estimate", "effect.n"),
-    "context": text("the context, readable", "context"),
-    "outcome": figure("success rate that it claims", "effect.signal.outcome"),
-    "weak_before": figure("weak weight now", "effect.weak_before"),
-    "weak_after": figure("weak weight with this signal alone", "effect.weak_after"),
-    "cap": figure("what the weak weight can never exceed", "effect.cap"),
-    "delta": figure("largest delta of the insights behind it", "effect.signal.delta"),
-    "flag_reason": text("the flag in words", "effect.flag_reason"),
-    "run_id": text("the run it comes from", "effect.signal.run_id"),
-    "decision_point": count("seq of the SKILL_SELECTION event", "effect.signal.decision_point"),
-    "context_hash": text("digest of the context", "effect.signal.context_hash"),
-    "key": text("the signal's key", "effect.signal.key"),
-    "before_reason": why("before", "effect.before"),
+SIGNALS: Final[Columns[RowWith[Effect, str | None]]] = {
+    "skill": text("the skill it concerns", "row.signal.skill"),
+    "direction": text("meant against the skill (negative) or for it", "row.signal.direction"),
+    "flag": text("against, no_effect, no_outcome or none", "row.flag"),
+    "advised": truth("supported, and not against its stated direction: applied by default", "row.advised"),
+    "supported": truth("an insight behind it has a supported advantage above 0", "row.signal.supported"),
+    "before": figure("success rate now", "row.before"),
+    "after": figure("the same with this signal alone", "row.after"),
+    "after_all": figure("the same with all pending signals of the skill in the context", "row.after_all"),
+    "n": count("outcomes behind the estimate", "row.n"),
+    "context": text("the context, readable", "beside"),
+    "outcome": figure("success rate that it claims", "row.signal.outcome"),
+    "weak_before": figure("weak weight now", "row.weak_before"),
+    "weak_after": figure("weak weight with this signal alone", "row.weak_after"),
+    "cap": figure("what the weak weight can never exceed", "row.cap"),
+    "delta": figure("largest delta of the insights behind it", "row.signal.delta"),
+    "flag_reason": text("the flag in words", "row.flag_reason"),
+    "run_id": text("the run it comes from", "row.signal.run_id"),
+    "decision_point": count("seq of the SKILL_SELECTION event", "row.signal.decision_point"),
+    "context_hash": text("digest of the context", "row.signal.context_hash"),
+    "key": text("the signal's key", "row.signal.key"),
+    "before_reason": why("before", "row.before"),
 }
 
-APPLIED: Final[Columns[AppliedRow]] = {
-    "ts": moment("from when on it is known", "observed.ts"),
-    "skill": text("the skill it concerns", "observed.skill"),
-    "context": text("the context, readable", "context"),
-    "success": figure("success rate that it claims", "observed.success"),
-    "run_id": text("the run it comes from", "observed.run_id"),
-    "context_hash": text("digest of the context", "observed.context_hash"),
-    "key": text("the signal's key", "observed.key"),
+APPLIED: Final[Columns[RowWith[Observed, str | None]]] = {
+    "ts": moment("from when on it is known", "row.ts"),
+    "skill": text("the skill it concerns", "row.skill"),
+    "context": text("the context, readable", "beside"),
+    "success": figure("success rate that it claims", "row.success"),
+    "run_id": text("the run it comes from", "row.run_id"),
+    "context_hash": text("digest of the context", "row.context_hash"),
+    "key": text("the signal's key", "row.key"),
 }
 
 
@@ -252,21 +229,21 @@ def estimates_table(snapshot: Snapshot, skill: str, context_hash: str) -> pd.Dat
     return frame(
         ESTIMATES,
         (
-            EstimateRow(observed=o, row=None if record is None else RecordRow(record=record, context=None))
-            for o, record in course
+            RowWith(seen, None if record is None else RecordRow(record=record, context=None))
+            for seen, record in course
         ),
     )
 
 
 def signals_table(effects: Iterable[Effect], contexts: Contexts) -> pd.DataFrame:
     """One row per waiting signal, in the order given (columns: `SIGNALS`)."""
-    return frame(SIGNALS, (SignalRow(effect=e, context=contexts.get(e.signal.context_hash)) for e in effects))
+    return frame(SIGNALS, (RowWith(e, contexts.get(e.signal.context_hash)) for e in effects))
 
 
 def applied_table(memory: PolicyMemory, contexts: Contexts) -> pd.DataFrame:
     """One row per weak signal in the memory, in the order applied (columns: `APPLIED`)."""
     weak = (observed for observed in memory.log if observed.kind == "weak")
-    return frame(APPLIED, (AppliedRow(observed=o, context=contexts.get(o.context_hash)) for o in weak))
+    return frame(APPLIED, (RowWith(o, contexts.get(o.context_hash)) for o in weak))
 
 
 def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:

@@ -241,7 +241,7 @@ def _grown(
     ]
     read = [(lines.run(run.run_id, now.heads[run.run_id], name=file.name), lines) for run, lines in again]
     whole = [(with_own_events(run, own), lines) for run, lines in read if run is not None]
-    if not grown or len(whole) < len(grown):
+    if not grown or len(whole) < len(grown):  # or a run of them cannot be read alone
         now.front.rewind()
         return None
     made = {run.run_id: run for run in make(file, whole)}
@@ -267,6 +267,7 @@ def _appended(
         return {}
     begin, lines = stream.bytes, stream.read(_NEW_BYTES)
     places: dict[str, array[int]] = {}
+    # More than that, or a last line without its end: none is taken, so that all is read again.
     for line in lines.splitlines(keepends=True) if lines.endswith(b"\n") and not stream.read(1) else ():
         places.setdefault(run_of(line) or "", array(SPANS)).extend((begin, begin + len(line)))
         begin += len(line)

@@ -86,7 +86,7 @@ def _write(connection: Connection, known: Review, changed: dict[str, Any], autho
         "updated_at": moment,
         "updated_by": author,
     }
-    if known.revision:
+    if known.revision:  # else nobody has touched it, and it has no row
         connection.execute(update(table).where(table.c.run == known.run).values(values))
         return
     unset = {"run": known.run, "run_id": known.run_id, "status": "new", "assignee": "", "tags": "[]"}

@@ -53,6 +53,7 @@ def _is_same(connection: Connection, newest: GraphVersion, graph: PlanGraph, fol
         kept = stored_graph(file)[0]
     except UntakenError:
         return False
+    # But for the number, which the workspace gives.
     return graph_digest(msgspec.structs.replace(kept, version=0)) == graph_digest(
         msgspec.structs.replace(graph, version=0)
     )

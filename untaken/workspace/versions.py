@@ -160,6 +160,7 @@ def numbered(given: PlanGraph | bytes, version: int) -> tuple[bytes, PlanGraph]:
         graph = as_version(given, version)
     as_json = isinstance(given, bytes) and graph_suffix(given) == ".plan.json"
     data = export_graph(graph, "json" if as_json else "yaml").encode()
+    # Read back, because a file of text may not hold every value that Python code put into a graph.
     if graph_digest(parsed(data, graph.id)) != graph_digest(graph):
         raise UntakenError(
             "plan-not-writable",

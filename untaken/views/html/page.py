@@ -75,6 +75,7 @@ def html_report(
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
+        # Should any recorded text be taken for markup all the same, it can load nothing and send nothing.
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("title", heading),
@@ -234,6 +235,7 @@ def _cell(found: Counter[Status]) -> str:
     required = found.total() - found["not_required"]
     if not required:
         return "not required"
+    # With a space that does not break: an icon stays on the line of its number.
     rest = [f"{STATUS[s].icon}\u00a0{found[s]}" for s in ("attempted", "skipped", "unscored") if found[s]]
     return f"{found['completed']} of {required}" + (f" · {' '.join(rest)}" if rest else "")
 
