@@ -101,7 +101,7 @@ def _items(
     for sub_goal, verdicts in spoken.items():
         label, judged = (_opinion(whose_count(verdicts, [globs])) for globs in (people, judge))
         if judged is None:
-            outside += label is not None and not np.isnan(label)
+            outside += label is not None and not np.isnan(label)  # a label where the judge was not asked
             continue
         given_label = np.nan if label is None else label
         found.append(

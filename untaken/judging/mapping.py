@@ -115,7 +115,7 @@ def _question(
     run: Run, graph: PlanGraph, batch: Sequence[ToolCall], salt: str
 ) -> tuple[str, Question[MappingAnswer]]:
     text, record = template("mapping"), run.digest
-    first = str(batch[0].seq)
+    first = str(batch[0].seq)  # so that each question has a code of its own
     nonce = nonce_for(salt, record, graph_digest(graph), text.name, str(text.version), first)
     goals = [
         f"{number}: {' '.join(described(node).split())[:GOAL_CHARS]}"

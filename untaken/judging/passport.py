@@ -191,6 +191,7 @@ def judged_sub_goals(
     found = []
     for run in runs:
         verdicts = not_withdrawn(run.of(Verdict))
+        # In the order of the ledger: the latest stays.
         own = {one.sub_goal: one for one in verdicts if one.by == author and one.passed is not None}
         if not own:
             continue
@@ -214,12 +215,8 @@ def _passport(
 
     pairs = [_pair(one, author) for one in judged if one.people is not None]
     whole = estimate_agreement("all", "", pairs, independent(pairs))
-    rates = labelled_rates(
-        # A name may hold glob signs.
-        {one.run.digest: one.run for one in judged}.values(),
-        people,
-        [escape_glob(author)],
-    )
+    runs = {one.run.digest: one.run for one in judged}.values()
+    rates = labelled_rates(runs, people, [escape_glob(author)])  # a name may hold glob signs
     rate = rates.overall
     return JudgePassport(
         judge=author,

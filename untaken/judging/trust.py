@@ -127,7 +127,7 @@ def judge_differences(
             (pair.digest, pair.sub_goal): pair
             for pair in verdict_agreement(everyone, people, [escape_glob(author)]).pairs
         }
-        for author in judges_of(everyone, judges)[:MOST_JUDGES]
+        for author in judges_of(everyone, judges)[:MOST_JUDGES]  # pairs grow with the square
     }
     return tuple(_difference(a, b, agrees[a], agrees[b]) for a, b in combinations(agrees, 2))
 
@@ -151,6 +151,7 @@ def _difference(
         mean = sum(map(sum, gaps.values())) / n
         # Tasks differ in their number of pairs: the error is that of a ratio of sums, not of a mean of means.
         reach = stats.reach_of_sum([sum(gap - mean for gap in some) / n for some in gaps.values()], len(gaps))
+        # Pairs of one task are no independent evidence: their judges are swapped together.
         p = stats.sign_flips([sum(some) for some in gaps.values()], resamples=10_000, seed=0)
         found = mean, max(-1.0, mean - reach), min(1.0, mean + reach), p
     return JudgeDifference(

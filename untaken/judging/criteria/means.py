@@ -196,4 +196,4 @@ def _across(runs: Sequence[QuantifierRun], name: str) -> AcrossRuns:
 
 def mean_or(values: Sequence[float], none: Unscored = NO_VALUE) -> Score:
     """Their mean, or why there is none."""
-    return fsum(values) / len(values) if values else none
+    return fsum(values) / len(values) if values else none  # the same in whatever order

@@ -124,6 +124,7 @@ class _Measured:
         """Stronger criteria are kept first: by separation, then by the attacks they detect."""
         theta = self.discrimination.separation.superiority
         detected = sum(test.detected for test in self.discrimination.attacks)
+        # Attacks decide between those that separate alike.
         return (-inf if isinstance(theta, Unscored) else theta) + detected / 1_000
 
 
@@ -153,6 +154,7 @@ def verify_criteria(
     twins: dict[str, _Twin] = {}
     means = {name: subject_means(passes, name) for name in names}
     task_of = tasks_of_subjects(passes)
+    # Of two that say the same, the stronger one stays.
     for one in sorted((m for m in measured if m.passes), key=lambda m: -m.strength):
         pairs = ((k.name, _correlation(means[one.name], means[k.name], task_of)) for k in kept)
         found = (_twin(one.name, other, rho, asked, similarities) for other, rho in pairs)
@@ -191,7 +193,7 @@ def _discriminates(found: Separation, tests: Sequence[AttackTest]) -> tuple[str,
     apart = _separation_words(found)
     detected = [test for test in tests if test.detected]
     tested = [test for test in tests if test.n]
-    if found.reversed:
+    if found.reversed:  # whatever else it notices
         return f"failed runs score higher: {apart}", False
     by = [apart] if found.separates else []
     by += [f"notices {_attack_words(test)}" for test in detected]
@@ -236,6 +238,7 @@ def _twin(
     """The kept criterion as a twin of this one, where the two say the same."""
     rho, runs, n = correlation
     alike = (similarities or {}).get((name, other), (similarities or {}).get((other, name)))
+    # What goes down whenever the other goes up says no more than that one.
     together = not isinstance(rho, Unscored) and abs(rho) >= asked.correlation and n >= asked.subjects
     if together:
         over = f"{runs} runs of {counted(n, 'task')}"

@@ -220,7 +220,7 @@ class RunRecorder:
         )
         ok, change_words = call.ok, call.change_words()
         if change_words or ok is not None:
-            chance = ok is False and call.facing in _CHANCE
+            chance = ok is False and call.facing in _CHANCE  # doing it again may help
             self._run.write(
                 Observation,
                 call_id=call_id,

@@ -111,6 +111,7 @@ def _place(score: MethodScore) -> tuple[bool, float, str, str]:
 
 
 def _method(method: str, task: str, recordings: Sequence[Recording], budget: int) -> MethodScore:
+    # By length first: 2 comes before 10.
     by_seed = tuple(_seed(r, budget) for r in sorted(recordings, key=lambda r: (len(r.seed), r.seed)))
     scored = [seed for seed in by_seed if seed.episodes]
     values = [seed.score for seed in scored if not isinstance(seed.score, Unscored)]
@@ -164,6 +165,7 @@ def read_scores(paths: Sequence[str | Path]) -> tuple[tuple[Recording, ...], tup
                 _keep(recording, found, findings)
             all_findings.extend(findings.all())
     all_findings.extend(general.all())
+    # Else these say why there is none.
     if not found and not any(finding.severity == "error" for finding in all_findings):
         raise UntakenError(
             "scores-missing", f"no record of scores in {', '.join(map(str, paths))}", hint=_FORM

@@ -179,7 +179,7 @@ def _placing(rules: Any) -> Iterator[Mechanism]:
             name=f"place_{thing}",
             words=f"placing a {thing} takes {_amounts(uses)}, and {' or '.join(where)} in front",
             causes=("facing", *only, *uses),
-            effect="" if thing in uses else near(thing),
+            effect="" if thing in uses else near(thing),  # to put a stone back yields nothing new
             action=f"place_{thing}",
             reach="front",
         )

@@ -80,7 +80,7 @@ class WhatIfNot:
 
 def sigmoid(x: float) -> float:
     """σ(x) = 1 / (1 + e⁻ˣ), without overflow for any x."""
-    if x >= 0:
+    if x >= 0:  # else e⁻ˣ may be too large for a double
         return 1 / (1 + exp(-x))
     grown = exp(x)
     return grown / (1 + grown)
