@@ -186,8 +186,7 @@ def _shares(found: Sequence[Source], findings: Findings) -> dict[str, list[Sourc
 
 def _note_unknown(source: Source, findings: Findings) -> None:
     if error := _unreadable(source):
-        message = f"{clip(source.name)}: {error.message}"
-        findings.add(error.code, message, hint=error.hint, severity="error")
+        findings.add(error.code, f"{clip(source.name)}: {error.message}", hint=error.hint, severity="error")
     else:
         tool = other_tool(source_sample(source))
         what = "is of no known format" if tool is None else f"looks like {tool.what}, which is not read"

@@ -126,8 +126,7 @@ def sub_goal_id(requirement_id: str) -> str:
 def _requirement(entry: Mapping[str, Any], position: int, log: FileLog) -> DevAIRequirement:
     given = text(entry.get("requirement_id"))
     if given is None:
-        message = f"requirement {position} has no id; its position is used"
-        log.findings.add("missing-requirement-id", message)
+        log.findings.add("missing-requirement-id", f"requirement {position} has no id; its position is used")
         log.synthesised["sub_goal.id"] += 1
     prerequisites = [text(one) for one in items(entry.get("prerequisites"))]
     return DevAIRequirement(

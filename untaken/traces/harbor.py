@@ -274,8 +274,7 @@ def _trial_run(reader: _Reader) -> TraceRun | None:
     result, config = reader.document(RESULT), reader.document(CONFIG)
     if not text(result.get("task_name")):
         if not text(config.get("trial_name")):
-            message = "no task name: not a Harbor trial result"
-            log.findings.add("not-this-format", message, severity="error")
+            log.findings.add("not-this-format", "no task name: not a Harbor trial result", severity="error")
             return None
         message = "no result of the trial: its configuration names task and agent"
         log.findings.add("missing-result", message, run=trial.name)

@@ -336,8 +336,7 @@ def _write(log_file: EvalLog, source: Source, intake: Intake, log: FileLog, know
     tools = tools_by_task(_runs(samples(), about, FileLog(source.name), tidier, None))
     tidier = Tidier(PLACES, log.findings)
     runs = _runs(samples(), about, log, tidier, known)
-    stem = f"{source.stem}-{log.sha256[:8]}"
-    write_traces(runs, stem, intake=intake, log=log, tidier=tidier, tools=tools)
+    write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier, tools=tools)
     if not log.records:
         log.findings.add("no-samples", "there are no samples in the log, only metrics")
 

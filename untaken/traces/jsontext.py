@@ -73,8 +73,7 @@ def decode_text(data: bytes, findings: Findings) -> str:
 
 def note_not_text(findings: Findings, byte: int, encoding: str) -> None:
     """Says that a file holds bytes that are no text, from this one on."""
-    message = f"byte {byte} is not {encoding.upper()} text; such bytes were replaced by �"
-    findings.add("not-utf-8", message)
+    findings.add("not-utf-8", f"byte {byte} is not {encoding.upper()} text; such bytes were replaced by �")
 
 
 def decoded_pieces(pieces: Iterable[bytes], fault: Callable[[int, str], None] | None = None) -> Iterator[str]:

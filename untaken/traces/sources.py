@@ -357,8 +357,7 @@ def _find(
                 _open(file, clip(name, _NAME_CHARS), extensions, findings, opened=opened, whole=whole)
             )
     if skipped:
-        message = f"{counted(skipped, 'file')} of other types skipped"
-        findings.add("files-skipped", message, severity="note")
+        findings.add("files-skipped", f"{counted(skipped, 'file')} of other types skipped", severity="note")
     return _distinct(found)
 
 

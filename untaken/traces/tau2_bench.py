@@ -159,8 +159,7 @@ def _write(source: Source, intake: Intake, survey: _Survey, log: FileLog) -> Non
             log.records += 1
             if not isinstance(simulation, dict) or text(simulation.get("task_id")) is None:
                 log.count(held, frozenset())
-                message = f"run {element.index} names no task"
-                log.findings.add("not-this-format", message, severity="error")
+                log.findings.add("not-this-format", f"run {element.index} names no task", severity="error")
                 return
             log.count(held, PLACES.kept if parts[0].has_task(simulation) else PLACES.kept | {_CHECKED})
             if (run := parts[0].run(simulation)) is not None:

@@ -210,8 +210,7 @@ def _expected_graph(task_id: str, record: dict[str, Any], findings: Findings) ->
     for action in task["actions"]:
         named = text(mapping(action).get("name"))
         if named is None:
-            message = f"{clip(task_id)} expects an action without a name; left out"
-            findings.add("malformed-action", message)
+            findings.add("malformed-action", f"{clip(task_id)} expects an action without a name; left out")
         elif named != TALK:
             actions.append(Expected(name=tool_name(named), arguments=mapping(action.get("kwargs"))))
     stated = {key: task[key] for key in ("instruction", "user_id", "outputs") if task.get(key)}
