@@ -65,6 +65,23 @@ def test_the_draft_is_completed_by_the_runs_it_was_learned_from() -> None:
 
 
 @pytest.mark.parametrize(
+    "tools", [["pay", "pay", "pay-2"], ["pay-2", "pay", "pay"], ["p" * 512, "p" * 512, "p" * 510 + "-2"]]
+)
+def test_each_shared_call_has_an_id_of_its_own_whatever_the_tools_are_called(tools: list[str]) -> None:
+    made = []
+    for name in ("a", "b"):
+        run = a_run(name)
+        for amount, tool in enumerate(tools):
+            run.call(tool, ok=True, amount=amount)
+        made.append(run.finish(True).run())
+    draft = discover(made, source="calls", mutates=["p*"])
+    expected = [(node.check.tool_call.name, node.check.tool_call.arguments) for node in draft.graph.sub_goals]
+    assert sorted(expected, key=lambda one: one[1]["amount"]) == [
+        (tool, {"amount": amount}) for amount, tool in enumerate(tools)
+    ]
+
+
+@pytest.mark.parametrize(
     ("code", "made"),
     [
         ("draft-too-few-successes", [worked("a").run(), worked("b", success=False).run()]),

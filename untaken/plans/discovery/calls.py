@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
 from untaken import limits
@@ -81,17 +82,22 @@ def shared_calls(runs: Sequence[Run], mutates: Collection[str]) -> tuple[SharedC
         )
     made = [_calls(run) for run in runs]
     common = [key for key in made[0] if all(key in calls for calls in made[1:])]
-    names: dict[str, int] = {}
-    found = []
+    names: dict[str, Iterator[str]] = {}
+    found: dict[str, SharedCall] = {}
     for key in common:
         _, tool, arguments = made[0][key]
-        names[tool] = names.get(tool, 0) + 1
-        name = tool if names[tool] == 1 else f"{tool}-{names[tool]}"
+        # A tool may be called `pay-2`, as the second call of `pay` would be.
+        name = next(name for name in names.setdefault(tool, _names(tool)) if name not in found)
         changes = any(matches_glob(glob, tool) for glob in mutates)
-        found.append(
-            SharedCall(sub_goal=name[: limits.NAME_CHARS], tool=tool, arguments=arguments, changes=changes)
-        )
-    return tuple(found)
+        found[name] = SharedCall(sub_goal=name, tool=tool, arguments=arguments, changes=changes)
+    return tuple(found.values())
+
+
+def _names(tool: str) -> Iterator[str]:
+    """Ids for the calls of a tool: its name, then the name with 2, 3 and so on."""
+    yield tool[: limits.NAME_CHARS]
+    for end in (f"-{number}" for number in count(2)):
+        yield tool[: limits.NAME_CHARS - len(end)] + end
 
 
 def orders_by_calls(
