@@ -100,6 +100,7 @@ class PathColumns(NamedTuple):
         if len(parts) == 1:
             return parts[0]
         begins = accumulate((len(part.kinds) for part in parts), initial=0)
+        # The last of the begins is where all the parts end.
         moved = [part._replace(kind=part.kind + begin) for part, begin in zip(parts, begins, strict=False)]
         columns = map(np.concatenate, zip(*(part[1:] for part in moved), strict=True))
         whole = cls(tuple(chain.from_iterable(part.kinds for part in parts)), *columns)

@@ -100,6 +100,7 @@ class RunWriter:
     def write(self, event: type[Any], **fields: Any) -> Any:
         """Append one event of any class to this run (see `LedgerWriter.write`)."""
         written = self._ledger.write(event, self.run_id, **fields)
+        # Also where it could not be recorded: no other call may get its id, and no run a second end.
         self._calls += event is ToolCall
         self.finished = self.finished or event is RunFinished
         return written

@@ -115,7 +115,7 @@ class LedgerWriter:
             self._file = LedgerFile(self.path, fsync=fsync, timeout=timeout)
             try:
                 self._chains = self._read_chains(self._file, only)
-            except BaseException:
+            except BaseException:  # an interruption, too, must give the lock back
                 self._file.close()
                 raise
 
@@ -187,6 +187,7 @@ class LedgerWriter:
             UntakenError: ``ledger-unwritable`` (a reader would refuse the event), ``ledger-unknown-run``,
                 ``ledger-run-exists``, ``ledger-broken-run``, ``ledger-closed``.
         """
+        # `ts`, which is no field of an event's own, leaves the draft's mapping, too: it is this one.
         draft = Draft(event, fields, fields.pop("ts", None))
         written: list[AnyEvent] = []
         with self._unrecorded.guard(event_type(event), run_id) as attempt:

@@ -153,6 +153,7 @@ def _loops(tokens: tuple[Token, ...]) -> tuple[Loop, ...]:
                 raise UntakenError(
                     "expression-too-deep", f"brackets are nested deeper than {limits.EXPRESSION_DEPTH} levels"
                 )
+        # A bracket too many is left for CEL to refuse.
         elif token.text in _CLOSE and token.kind == "mark" and len(stack) > 1:
             closed = stack.pop()
             holds = closed.held_a_loop or closed.loop is not None

@@ -188,7 +188,8 @@ class _Ancestors(Mapping[str, frozenset[str]]):
         self._masks = masks
 
     def __getitem__(self, name: str) -> frozenset[str]:
-        bits = bin(self._masks[name])[:1:-1]
+        bits = bin(self._masks[name])[:1:-1]  # lowest bit first, without `0b`
+        # The bits end with the last ancestor, the names go on.
         return frozenset(other for other, bit in zip(self._names, bits, strict=False) if bit == "1")
 
     def __iter__(self) -> Iterator[str]:

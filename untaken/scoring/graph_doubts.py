@@ -101,7 +101,7 @@ class _Seen:
         self.total += 1
         self.succeeded += score.success is True
         pattern = id(score.results)  # most runs share theirs with others
-        self.patterns[pattern] = score.results
+        self.patterns[pattern] = score.results  # kept, or another could get the same `id`
         self.ended[pattern, score.success is True] += 1
 
     def count(self) -> None:

@@ -117,6 +117,7 @@ def _unmapped(node: SubGoal, wanted: Sequence[_Wanted], unserved: Unserved) -> s
     """An action that serves no sub-goal and looks like one of this."""
     tools = unserved.tools
     for one in wanted if tools else ():
+        # It was called: the name is right, and something else of the rule does not fit.
         if one.tool is None or any(matches_glob(one.tool, tool) for tool in tools):
             continue
         near = [tool for how, tool in alike(one.tool, tools) if how >= CLOSE]

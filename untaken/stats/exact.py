@@ -56,7 +56,7 @@ def superiority_interval(theta: float, first_n: int, second_n: int) -> tuple[flo
 
 
 def _border(outside: Callable[[float], bool], out: float, inside: float) -> float:
-    for _ in range(60):
+    for _ in range(60):  # beyond what a double tells apart
         middle = (out + inside) / 2
         out, inside = (middle, inside) if outside(middle) else (out, middle)
     return inside
@@ -68,6 +68,7 @@ def rank_sum_p(first: Sequence[float], second: Sequence[float]) -> float:
     m, n = len(first), len(first) + len(second)
     seen, middle = sum(ranks[:m]), m * (n + 1)
     if n > EXACT:
+        # The normal approximation: the variance of the ranks themselves allows for ties.
         spread = m * (n - m) / (n * (n - 1)) * sum((rank - n - 1) ** 2 for rank in ranks)
         return erfc(abs(seen - middle) / sqrt(2 * spread)) if spread else 1.0
     ways = _sums(ranks, m)

@@ -70,6 +70,7 @@ def _flipped(differences: Floats, resamples: int, seed: int) -> Floats:
     block = max(1, BLOCK // max(tasks, pairs))
     reached = np.zeros(pairs)
     for begin in range(0, resamples, block):
+        # Another type would draw other signs from the same seed.
         flips = rng.integers(0, 2, size=(min(block, resamples - begin), tasks), dtype=np.int8)
         reached += _as_large(np.where(flips, 1.0, -1.0), differences).sum(axis=0)
     p: Floats = (1 + reached) / (1 + resamples)
@@ -153,5 +154,5 @@ def _resampled(differences: Floats, resamples: int, seed: int) -> Iterator[Float
     tasks = differences.shape[1]
     for begin in range(0, len(differences), PAIRS_AT_ONCE):
         some = differences[begin : begin + PAIRS_AT_ONCE].T
-        drawn = task_weights(tasks, resamples, seed)
+        drawn = task_weights(tasks, resamples, seed)  # from the seed again: the same resamples for every pair
         yield quantise(np.concatenate([weights @ some / tasks for weights in drawn]))

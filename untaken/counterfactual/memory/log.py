@@ -63,6 +63,7 @@ def _in_form_already(some: list[Observed]) -> bool:
     except (msgspec.MsgspecError, UnicodeError, TypeError):
         return False
     in_form = all(o.weight == WEIGHTS[o.kind] and o.ts.tzinfo is UTC for o in some)
+    # 1 equals 1.0, and is written otherwise.
     return in_form and stored == some and _encode_lines(stored) == lines
 
 

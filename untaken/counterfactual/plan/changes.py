@@ -192,6 +192,7 @@ def plan_changes(run: Run, graph: PlanGraph, mapped: Mapped) -> Iterator[PlanCha
         if kind == "hand_over":
             yield PlanChange(call.seq, "", ())
             continue
+        # A rule may map any call of the tool; planned is the one that the check asks for.
         met = [g for g in serves.get(call.seq, ()) if g not in checks or call_matches(checks[g], call)]
         yield PlanChange(call.seq, call.tool, tuple(met))
 

@@ -240,6 +240,7 @@ class _Lookup:
         """Positions of the contrasts of `option` and `against`, from fine to coarse."""
         found = []
         for situation in where:
+            # Each pair is there once, the lesser option first.
             one, two = sorted((option_in(situation.layer, option), option_in(situation.layer, against)))
             at = self._at.get((situation, one, two))
             if at is not None:
@@ -268,6 +269,7 @@ def _others(
     options = by_option[situations(path, decision)[0]]
     found = []
     for option in sorted(options):
+        # A run may come back and choose otherwise.
         if option != decision.option and (runs := [other for other in options[option] if other is not path]):
             found.append((option, runs))
     return found
@@ -303,6 +305,7 @@ def _alternative(
     reason = statement.reason if statement else _silence(layers, compared)
     difference: Score = Unscored(reason)
     if statement is not None:
+        # A statement may speak of the two the other way round.
         ours = option_in(statement.situation.layer, option) == statement.option
         difference = statement.difference if ours else -statement.difference
     return PlanAlternative(

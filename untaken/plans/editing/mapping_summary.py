@@ -170,6 +170,7 @@ class _MappingCount:
         """Take one run in."""
         self.runs += 1
         calls = {call.seq: call for call in run.actions}
+        # Simulated users make calls, too.
         own = [seq for seq in mapping.extra if calls[seq].requestor != "user"]
         served = {seq for seq, _, _ in mapping.mapped}
         self.actions += sum(call.requestor != "user" for call in calls.values())

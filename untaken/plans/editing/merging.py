@@ -215,6 +215,7 @@ class _Merging:
         found: dict[str, None] = {}
         for anchor in (None, *main):
             found.update({} if anchor is None else {anchor: None})
+            # Sorted: it must not matter which side is called mine.
             for chain in sorted(chain.get(anchor, []) for chain in chains):
                 found.update(dict.fromkeys(chain))
         return list(found)
@@ -235,7 +236,7 @@ def _united(base: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> 
     kept = (own & foreign) | (own - before) | (foreign - before)
     whole = [list(side) for side in (mine, theirs) if set(side) == kept and list(side) != list(base)]
     if whole:
-        return min(whole)
+        return min(whole)  # not the first: it must not matter which side is mine
     return [*(name for name in base if name in kept), *sorted(kept - before)]
 
 
