@@ -73,6 +73,7 @@ def panel(graph: PlanGraph) -> None:
 
 def _mark(*names: str) -> str:
     """Part of a field's key: which graph and sub-goal it is about, without words of a file."""
+    # With their lengths: two lists of names never give the same, whatever the names hold.
     named = "\0".join(f"{len(name)}:{name}" for name in names)
     return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -252,6 +253,7 @@ class _Fields:
             "Tool", dict.fromkeys([*named, *tools.called(self.graph)]), index=None, key=key,
             format_func=text.name, accept_new_options=True,
             placeholder="Choose a tool that runs called, or type a name",
+            # The arguments and the way of matching stay with another tool.
             on_change=self.set_check, args=("tool_call", key, lambda name: {**plain, "name": name}),
         )  # fmt: skip
         refusals.show(key)

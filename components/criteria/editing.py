@@ -78,6 +78,7 @@ def decide(criterion: Criterion) -> None:
     with st.container(horizontal=True):
         for step, (possible, edit, message) in steps.items():
             if st.button(STEPS[step], key=f"criterion_{step}", disabled=not possible):
+                # Taking back may restore an earlier name: that one is shown then.
                 earlier = (c.before.name for c in reversed(editing.changes_in_force(criterion)) if c.before)
                 before = next(earlier) if step == "take_back" else name
                 if _changed(partial(edit, name=name, **_signed(drafts.typed(why))), message):

@@ -131,6 +131,7 @@ def _marks(
         x=[unknown_at if x is None else x for x in at],
         y=list(range(len(rows))),
         marker=mark([style.symbol for style in styles], 13, colours, colours),
+        # Plotly would fade every mark but the one that was clicked.
         unselected={"marker": {"opacity": 1}},
         customdata=[[choice.digest] for choice in rows],
         hovertext=list(words),

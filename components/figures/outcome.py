@@ -160,6 +160,7 @@ def pass_k_lines(curves: Sequence[PassK], *, dark: bool = False) -> go.Figure:
         return message("No task was tried twice,<br>so only pass^1, the success rate, is known", dark=dark)
     look, symbols, figure = tokens(dark), markers(list(by_agent)), go.Figure()
     for place, (agent, some) in enumerate(by_agent.items()):
+        # Moved a little aside: intervals of agents would lie on each other.
         _curve(figure, some, symbols[agent], 0.02 * (place - len(by_agent) / 2), look)
     _name_ends(figure, [some[-1] for some in by_agent.values()], look)
     most = max(one.k for one in curves)

@@ -276,7 +276,7 @@ def _suggested(run: Run, place: Place, taxonomy: Taxonomy) -> None:
 def _model_button(run: Run, place: Place) -> None:
     """Ask the language model that the server names about the last note at this place."""
     name = os.environ.get(SETTING, "")
-    note = next((note for note in reversed(notes_of(run)) if note.place == place), None)
+    note = _note_here(run, place)
     if name and note is not None:
         st.button(
             f"Ask {text.label(name, 40)} for a mode",
@@ -290,8 +290,7 @@ def _model_button(run: Run, place: Place) -> None:
 
 def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy, *, first: bool) -> None:
     known = taxonomy.by_id.get(mode)
-    note = next((n.seq for n in reversed(notes_of(run)) if n.place == place), None)
-    store = state.workspace()
+    note, store = _note_here(run, place), state.workspace()
 
     def word(**about: Any) -> Callable[[str], None]:
         return lambda author: mode_writing.assign(store, run, mode, by=author, place=place, **about)
@@ -305,7 +304,7 @@ def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy,
             help=text.label(known.definition, 400) if known and known.definition else None,
             disabled=known is None or not known.active,
             on_click=signing.save,
-            args=(word(note=note),),
+            args=(word(note=note.seq if note else None),),
         )
         st.button(
             "Dismiss",
@@ -326,8 +325,13 @@ def mode_key(run: Run, place: Place, mode: str) -> str:
 
 def _asked(run: Run, place: Place) -> str:
     """What suggestions are for: the note being written, else the last one at this place."""
-    typed = drafts.typed(note_field(run, place))
-    return typed or next((note.text for note in reversed(notes_of(run)) if note.place == place), "")
+    note = _note_here(run, place)
+    return drafts.typed(note_field(run, place)) or (note.text if note else "")
+
+
+def _note_here(run: Run, place: Place) -> Note | None:
+    """The last note at this place, by anybody."""
+    return next((note for note in reversed(notes_of(run)) if note.place == place), None)
 
 
 def _why(like: Note | None, likeness: float) -> str:
