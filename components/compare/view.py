@@ -24,7 +24,6 @@ MOST_COLUMNS: Final = 6
 MOST_STEPS: Final = 12
 MOST_CHARS: Final = 400
 MOST_PLACES: Final = 4
-SMALL_P: Final = 0.05
 CHOSEN_KEY: Final = "compare_beside"
 TABS: Final = "compare_tabs"
 STEPS: Final = "Steps"
@@ -232,8 +231,7 @@ def outcomes(found: SideBySide) -> None:
         return
     top = known[0]
     p = f"{p_value(top.p, 'p')}, {p_value(top.p_holm, 'Holm')} of {len(known)} {_what(found)}s"
-    apart = (number(top.p_holm) or 0.0) <= SMALL_P
-    head = "" if apart else f"No {_what(found)} differs clearly from chance. The closest is "
+    head = "" if top.clear else f"No {_what(found)} differs clearly from chance. The closest is "
     st.markdown(
         f"{head}**{text.label(top.title, 80)}**, {verb} in {top.done_in_successes} of {top.successes} "
         f"successes and in {top.done_in_failures} of {top.failures} failures ({p})."

@@ -15,8 +15,6 @@ from ..shared.palette import Tokens
 Direction = Literal["above", "below", "level", "unknown"]
 SIGNS: Final[Mapping[Direction, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
 """Clearly above, clearly below, no clear difference, no interval."""
-SMALLEST_P: Final = 0.001
-ALPHA: Final = 0.05
 
 
 def metric_words(name: str) -> str:
@@ -46,8 +44,7 @@ def verdict(pair: PairedDifference) -> str:
         return "Unknown"
     if direction == "level":
         return "No clear difference"
-    # Clear by its own interval, it may not be among all pairs that were compared.
-    return "Yes" if (number(pair.p_holm) or 0) <= ALPHA else "Only uncorrected"
+    return "Yes" if pair.clear_among_all else "Only uncorrected"
 
 
 def sentences(pair: PairedDifference, first: str, second: str) -> str:
@@ -87,10 +84,9 @@ def band_words(pair: PairedDifference) -> str:
 def _family(pair: PairedDifference) -> str:
     if pair.family < 2:
         return "This is the only pair compared by this metric."
-    holm = number(pair.p_holm) or 0.0
-    still = "still clear" if holm <= ALPHA else "not clear any more"
+    still = "still clear" if pair.clear_among_all else "not clear any more"
     pairs = f"all {pair.family} pairs under this metric"
-    return f"It is {still} after correction for {pairs} (Holm's {p_value(holm, 'p')})."
+    return f"It is {still} after correction for {pairs} (Holm's {p_value(number(pair.p_holm) or 0.0, 'p')})."
 
 
 def method(pair: PairedDifference) -> str:

@@ -13,6 +13,7 @@ Level = Literal["plan", "time", "decision", "sub_goal", "tool", "arguments"]
 
 KNOWN: Final[frozenset[CellStatus]] = frozenset({"completed", "attempted", "skipped", "called", "not_called"})
 """What two runs can differ by: an unscored cell says nothing, and of an unused option its group speaks."""
+ALPHA: Final = 0.05
 ACHIEVED: Final[frozenset[CellStatus]] = frozenset({"completed", "called"})
 
 
@@ -157,6 +158,11 @@ class OutcomeSplit:
     difference: Score
     p: Score
     p_holm: Score
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is significant among all rows tested."""
+        return not isinstance(self.p_holm, Unscored) and self.p_holm <= ALPHA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

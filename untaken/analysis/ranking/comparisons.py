@@ -15,6 +15,7 @@ Test = Literal["mcnemar", "sign_flip"]
 Quadrant = Literal["both_high", "outcome_flatters", "outcome_hides", "both_low"]
 WorkflowWins = Literal["workflow", "agent", "level", "unscored"]
 
+ALPHA: Final = 0.05
 DIGEST_CHARS: Final = 16
 MOST_GROUPS: Final = 4
 """Groups of agents without a clear difference that are named in a sentence."""
@@ -68,6 +69,11 @@ class PairedDifference:
         if isinstance(self.low, Unscored) or isinstance(self.high, Unscored):
             return False
         return self.low > 0 or self.high < 0
+
+    @property
+    def clear_among_all(self) -> bool:
+        """Whether it is significant among all pairs, too: of many intervals some leave 0 out by chance."""
+        return not isinstance(self.p_holm, Unscored) and self.p_holm <= ALPHA
 
     @property
     def tie(self) -> bool:

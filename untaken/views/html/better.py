@@ -13,7 +13,6 @@ from untaken.views.html.markup import Markup, facts, row, section, short, table,
 
 PAIRS: Final = 200
 """Pairs that the full report lists; the rankings' own document holds them all."""
-ALPHA: Final = 0.05
 
 
 def leaders(report: RankReport, metric: str) -> Markup | None:
@@ -111,8 +110,7 @@ def difference_words(pair: PairedDifference | None, family: int) -> Markup:
         lead = f"{short(ahead, 40)} ahead by {span}" if difference else f"level, {span}"
         seen = f"; these tasks can show about {points(pair.mde, sign=False)}" if number(pair.mde) else ""
         return together(tag("strong", "no clear difference"), tag("br"), f"{lead}{seen}", facts(rests))
-    # The interval is of this pair alone; among many pairs some exclude 0 by chance.
-    if family > 1 and (number(pair.p_holm) or 0.0) > ALPHA:
+    if family > 1 and not pair.clear_among_all:
         rests += f"; not clear after correction for all {family} pairs"
     return together(tag("strong", f"{short(ahead, 40)} is ahead"), tag("br"), f"by {span}", facts(rests))
 
