@@ -182,7 +182,7 @@ def _sort(source: Source, content: str, log: FileLog, tasks_found: _TaskRecords)
 
 
 def _holds_steps(content: str, hint: Hint) -> bool:
-    reader = JsonReader(content, Findings(None))
+    reader = JsonReader(content, Findings(None))  # faults are named when it is read
     if reader.peek() != "[":
         return False
     first = next((element.value for element in reader.values()), None)

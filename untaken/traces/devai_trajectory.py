@@ -62,9 +62,9 @@ def write_steps(run: RunDraft, steps: list[dict[str, Any]], start: datetime, log
     for index, step in enumerate(steps):
         usage = mapping(step.get("step_usage"))
         begun = totals.end
-        totals.end = max(begun, _end(step, usage, begun, log))
+        totals.end = max(begun, _end(step, usage, begun, log))  # time does not go back
         thinking = amount(usage.get("llm_inference_time"), log.findings, "llm_inference_time") or 0.0
-        acted = min(begun + thinking, totals.end)
+        acted = min(begun + thinking, totals.end)  # it thought within the step
         begun_at, acted_at, ended_at = (start + timedelta(seconds=s) for s in (begun, acted, totals.end))
         _write_step(run, step, index, (begun_at, acted_at, ended_at))
         _add(totals, step, usage, log)

@@ -204,7 +204,7 @@ def _message(
     content = content_text(message.get("content"))
     if role == "tool":
         call_id = text(message.get("tool_call_id"))
-        event = made.get(call_id or "", {})
+        event = made.get(call_id or "", {})  # a message has no time of its own
         failed = mapping(message.get("error")) or mapping(event.get("error"))
         at = moment(event.get("completed"), findings, "events[].completed")
         ok = not failed if event or failed else None

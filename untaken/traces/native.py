@@ -36,7 +36,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     copied: dict[str, str] = {}
     for source in sources:
         intake.step(source.name)
-        if source.name in heads:
+        if source.name in heads:  # they go with their ledger
             continue
         log = intake.open(source)
         try:

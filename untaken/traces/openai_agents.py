@@ -74,6 +74,7 @@ def _at(span: Span, name: str, findings: Findings) -> datetime | None:
 
 def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Findings) -> TraceRun:
     """The run of one trace."""
+    # ISO 8601 sorts as text.
     ordered = sorted(spans, key=lambda span: (text(span.get("started_at")) or "", text(span.get("id")) or ""))
     trace_id = text(trace.get("id")) or first_text(ordered, ("trace_id",)) or "trace"
     about = [(text(span.get("id")) or "", span) for span in ordered]
@@ -196,7 +197,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
             if item.get("object") == "trace":
                 name = text(item.get("id")) or ""
                 about[name] = item
-                traces.add(name)
+                traces.add(name)  # it may have no span
             elif item.get("object") == "trace.span":
                 traces.add(text(item.get("trace_id")) or "", item)
     if not traces:

@@ -383,7 +383,7 @@ def _is_repeated(document: Mapping[str, Any], known: dict[str, bytes]) -> bool:
         return False
     digest = sha256(msgspec.json.encode(response)).digest()
     if name in known:
-        return known[name] == digest
+        return known[name] == digest  # else the id is used for something else, too
     known[name] = digest
     return False
 

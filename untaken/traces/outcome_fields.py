@@ -91,7 +91,7 @@ def fields_beside(about: Any) -> list[str]:
     found: list[str] = []
     waiting: deque[tuple[str, Any, int]] = deque([("", about, 0)])
     while waiting:
-        path, value, depth = waiting.popleft()
+        path, value, depth = waiting.popleft()  # the outermost first
         for name, each in islice(mapping(value).items(), 1_000):  # names in a hostile file have no end
             if name in OUTCOMES and isinstance(each, bool | int | float | str) and each != "":
                 found.append(f"{path}{name}")

@@ -180,7 +180,7 @@ class Conversation:
         self.now = now
         self._tick = tick
         self._task_id = task_id
-        self._tools = sorted(set(tools))
+        self._tools = sorted(set(tools))  # a set has another order in each process
         self._room = DecisionRoom(log)
         self._log = log
         log.run_id = run.run_id
@@ -276,7 +276,7 @@ class Conversation:
         except Broken as fault:
             read = fault
         if isinstance(read, dict):
-            return dict(self._tidier.value(read))
+            return dict(self._tidier.value(read))  # it came inside a text, where nothing was tidied
         message = "the arguments of a call are no JSON object; kept as text"
         self._log.findings.add("malformed-arguments", message, run=self.run.run_id)
         return {UNPARSED: written}

@@ -137,7 +137,7 @@ def _surest(sample: Sample) -> tuple[str | None, Confidence]:
         sure = _sure(importer, sample)
         if sure > best:  # of equals, the first
             found, best = name, sure
-            if sure >= Confidence.CERTAIN:
+            if sure >= Confidence.CERTAIN:  # no other can be surer
                 break
     return found, best
 

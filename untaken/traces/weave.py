@@ -109,7 +109,7 @@ def _models(calls: Sequence[Call], above: Mapping[str, str | None]) -> set[str]:
         while at is not None and at not in outer:  # a ring ends it, too
             outer.add(at)
             at = above.get(at)
-    return found | (likely - outer)
+    return found | (likely - outer)  # what is around another such call is its frame
 
 
 def _replies(call: Call) -> Iterator[Called]:

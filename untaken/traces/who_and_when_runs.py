@@ -203,7 +203,7 @@ class RunBuilder:
         if is_update(thought):
             self._update(thought)
         elif (plan := plan_in(thought)) is not None:
-            self._team = plan.team or self._team
+            self._team = plan.team or self._team  # a plan may name none
             facts = [f"Fact sheet: {plan.facts}"] if plan.facts else []
             self._add(Plan, sub_goals=[*plan.steps, *facts], reason=plan.kind)
             self._log.synthesised["PLAN"] += 1

@@ -117,7 +117,7 @@ def mapped_run(format: FormatMapping, scope: Scope) -> TraceRun:
         task_id=text(one("task")) or UNKNOWN_TASK,
         task_repeat=whole(one("repeat"), findings, "repeat"),
         record=scope.here,
-        origin=scope.root if format.lists else scope.here,
+        origin=scope.root if format.lists else scope.here,  # the record around a list may say how it ended
         model=text(one("model")),
         version=text(one("version")),
         prompt_version=text(one("prompt_version")),

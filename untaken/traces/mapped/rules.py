@@ -74,7 +74,7 @@ class Rules:
         return apply
 
     def _time(self, spec: Any, at: Path, home: str) -> Term:
-        before, self._terms.places = self._terms.places, {}
+        before, self._terms.places = self._terms.places, {}  # apart, to know which of them are moments
         term = self._terms.term(spec, at, home)
         self.times |= self._terms.places
         self._terms.places = before | self._terms.places
