@@ -146,6 +146,7 @@ def _aligned(
     held = chosen[0]
     graph = _graph(held, graphs) if basis == "sub_goal" else None
     rows = tool_rows(chosen) if graph is None else sub_goal_rows(chosen, graph)
+    # A sub-goal of another plan, or of another version, need not be the same one.
     same_plan = sides if graph is None else [side for side in sides if side.plan == held.plan]
     tools = tools_of(same_plan) if graph is None else None
     patterns = {side.run.digest: side.pattern(tools) for side in same_plan}
@@ -244,11 +245,11 @@ def reference_of(sides: Sequence[Side]) -> tuple[Side, str]:
 
 def _best_first(side: Side) -> tuple[float, float, int, str, int, str]:
     run, score = side.run, side.score
-    completion = None if isinstance(score, Unscored) else number(score.completion)
-    critical = None if isinstance(score, Unscored) else number(score.critical_completion)
+    known = (score, score) if isinstance(score, Unscored) else (score.completion, score.critical_completion)
+    completion, critical = (number(share) or 0.0 for share in known)
     return (
-        -1.0 if completion is None else -1.0 - completion,
-        -1.0 if critical is None else -1.0 - critical,
+        -completion,
+        -critical,
         len(side.calls),
         run.agent,
         run.started.task_repeat or 0,

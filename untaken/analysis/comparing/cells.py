@@ -27,8 +27,10 @@ class Side:
     @property
     def plan(self) -> tuple[str, int] | None:
         """Id and version of the graph it was scored against."""
-        known = isinstance(self.score, RunScore) and bool(self.score.graph_id)
-        return (self.score.graph_id, self.score.graph_version) if known else None  # type: ignore[union-attr]
+        score = self.score
+        if isinstance(score, RunScore) and score.graph_id:
+            return score.graph_id, score.graph_version
+        return None
 
     @cached_property
     def trace(self) -> Trace:

@@ -89,6 +89,7 @@ def mode_agreement(runs: Iterable[Run], taxonomy: Taxonomy) -> tuple[ModeAgreeme
         if not run.integrity.broken:
             for person, reading in _readings(run, taxonomy).items():
                 read[person][run.digest] = reading
+    # By name, so that which of two is `a` does not depend on who read more.
     people = sorted(sorted(read, key=lambda person: (-len(read[person]), person))[:MOST_PEOPLE])
     found: list[ModeAgreement] = []
     for a, b in combinations(people, 2):
@@ -114,6 +115,7 @@ def _readings(run: Run, taxonomy: Taxonomy) -> dict[str, _Reading]:
 def _of_two(a: str, b: str, pairs: Sequence[tuple[_Reading, _Reading]]) -> list[ModeAgreement]:
     modes = sorted({mode for one in pairs for reading in one for mode in reading.seen})
     each = [_agreement(a, b, mode, [mode], pairs) for mode in modes]
+    # 2: after every κ.
     each.sort(key=lambda one: (2.0 if isinstance(one.kappa, Unscored) else one.kappa, one.mode))
     return [_agreement(a, b, "", modes, pairs), *each]
 

@@ -39,9 +39,10 @@ def discordant_pairs(both: Sides, graphs: GraphSet) -> tuple[DiscordantRuns, ...
     )
     for one in both.runs:
         if isinstance(one.run.success, bool):
-            cells[one.stratum][one.second].append(one)
+            cells[one.stratum][one.second].append(one)  # False and True are its places
     found = []
     for firsts, seconds in cells.values():
+        # What one version ran more often has no partner.
         for first, second in zip(_ordered(firsts), _ordered(seconds), strict=False):
             if first.run.success is not second.run.success:
                 found.append(_pair(first, second, graphs))

@@ -15,13 +15,11 @@ def quadrant_points(
     metric: str, outcome: Sequence[RankedAgent], by_metric: Sequence[RankedAgent]
 ) -> tuple[QuadrantPoint, ...]:
     """Each agent that has both metrics, against the mean of these agents; ordered by outcome."""
-    values = {s.agent: s.value for s in by_metric}
+    values = {s.agent: s.value for s in by_metric if not isinstance(s.value, Unscored)}
     both = [
-        (s.agent, s.value, value)
+        (s.agent, s.value, values[s.agent])
         for s in outcome
-        if not isinstance(s.value, Unscored)
-        and not isinstance(value := values.get(s.agent, s.value), Unscored)
-        and s.agent in values
+        if s.agent in values and not isinstance(s.value, Unscored)
     ]
     if not both:
         return ()
