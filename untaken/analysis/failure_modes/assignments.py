@@ -6,7 +6,7 @@ What counts is each author's latest word on one mode at one place of the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -15,10 +15,8 @@ from untaken import limits
 from untaken.analysis.failure_modes.failure_mode import Taxonomy
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ModeAssignment, ReviewNote, Run
-from untaken.plans import matches_glob
 
 AssignmentStatus = Literal["accepted", "suggested", "withdrawn"]
-PEOPLE: Final = ("human:*",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,26 +168,23 @@ def assignments_of(run: Run) -> tuple[Assignment, ...]:
     return tuple(latest.values())
 
 
-def counted(run: Run, whose: Sequence[str] = PEOPLE) -> tuple[Assignment, ...]:
-    """The assignments that count: accepted, by people whose name fits one of the globs `whose`.
+def counted(run: Run) -> tuple[Assignment, ...]:
+    """The assignments that count: those that people accepted.
 
     None of a broken run: nothing may be concluded from it.
     """
     if run.integrity.broken:
         return ()
-    return tuple(
-        one
-        for one in assignments_of(run)
-        if one.status == "accepted" and any(matches_glob(glob, one.by) for glob in whose)
-    )
+    # A judge's word is never among them: it is a suggestion, whatever it says.
+    return tuple(one for one in assignments_of(run) if one.status == "accepted")
 
 
-def modes_of(run: Run, taxonomy: Taxonomy, whose: Sequence[str] = PEOPLE) -> RunModes:
+def modes_of(run: Run, taxonomy: Taxonomy) -> RunModes:
     """What people found in a run, with modes as the taxonomy names them now.
 
     One person's word is enough for a mode to count; how far two people agree is a figure of its own.
     """
-    found, notes = counted(run, whose), notes_of(run)
+    found, notes = counted(run), notes_of(run)
     return RunModes(
         run=run.digest,
         run_id=run.run_id,

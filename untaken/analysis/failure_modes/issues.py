@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from untaken import stats
-from untaken.analysis.failure_modes.assignments import modes_of
+from untaken.analysis.failure_modes.assignments import modes_by_run
 from untaken.analysis.failure_modes.facts import rule_holds
 from untaken.analysis.failure_modes.failure_mode import Taxonomy
 from untaken.analysis.failure_modes.issue_model import Issue, IssueState
@@ -83,7 +83,7 @@ def track_issues(
     statements: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[TrackedIssue, ...]:
     """Looks for each issue in every unbroken run."""
-    found = {run.digest: modes_of(run, taxonomy) for run in runs if not run.integrity.broken}
+    found = modes_by_run(runs, taxonomy)
     evidence = _Evidence(
         runs=[run for run in runs if run.digest in found],
         scores=scores,
