@@ -33,6 +33,7 @@ from untaken.plans.editing import (
     read_edit,
     rows_of,
 )
+from untaken.plans.editing.edits import FIELDS
 from untaken.traces import graphs_in
 
 GRAPH = parse_graph(
@@ -229,6 +230,43 @@ def test_a_graph_is_no_edits_away_from_itself() -> None:
 
 def test_the_rows_of_a_graph_say_all_of_it() -> None:
     assert edits_of_rows(GRAPH, rows_of(GRAPH)) == []
+
+
+WITHOUT_COLUMNS = parse_graph(
+    """
+id: desk
+mutates: ["pay*"]
+sub_goals:
+- id: look
+  when: state.asked == true
+  when_at: step
+  needs_action: false
+  evidence: message
+  weight: 3
+  metadata: {from: review}
+  check: {expr: "state.seen == true"}
+- {id: pay, deps: [look], times: 2, check: {tool_call: {name: pay, answer: {ok: true}}}}
+""",
+    name="desk.plan.yaml",
+)
+
+
+def test_what_has_no_column_stays_when_a_row_is_edited() -> None:
+    look, pay = rows_of(WITHOUT_COLUMNS)
+    assert edits_of_rows(WITHOUT_COLUMNS, [look, pay]) == []
+    made = edits_of_rows(WITHOUT_COLUMNS, [replace(look, id="see", title="See it"), pay])
+    after = apply_all(WITHOUT_COLUMNS, made)
+    before = {"id": "see", "title": "See it"} | {
+        field: getattr(WITHOUT_COLUMNS.sub_goals[0], field) for field in FIELDS if field != "title"
+    }
+    assert {field: getattr(after.sub_goals[0], field) for field in before} == before
+    assert after.sub_goals[1].times == 2
+
+
+def test_how_often_a_call_is_asked_for_may_be_typed_inside_the_check() -> None:
+    look, pay = rows_of(WITHOUT_COLUMNS)
+    pay = replace(pay, check='{"tool_call": {"name": "pay", "times": 3, "answer": {"ok": true}}}')
+    assert edits_of_rows(WITHOUT_COLUMNS, [look, pay]) == [Set(sub_goal="pay", field="times", value=3)]
 
 
 def test_edited_rows_become_the_fewest_commands() -> None:

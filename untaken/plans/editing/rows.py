@@ -15,7 +15,7 @@ import msgspec
 from untaken.errors import UntakenError, Where
 from untaken.plans.editing.differing import edits_between
 from untaken.plans.editing.edits import Edit
-from untaken.plans.files import parse_graph
+from untaken.plans.files import parse_graph, spelled_out
 from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.plans.strict_document import decode, read_json
 
@@ -136,7 +136,11 @@ def _node(row: SubGoalRow, known: SubGoal | None, renamed: dict[str, str], gone:
         "any_of": [renamed.get(name, name) for name in row.any_of if name not in gone],
         "kind": row.kind,
         "description": row.description,
-        "metadata": msgspec.to_builtins(known.metadata) if known else {},
     }
     typed = {field: read_value(getattr(row, field), f"{field} of {shown!r}") for field in JSON_FIELDS}
-    return fields | {field: value for field, value in typed.items() if value is not None}
+    fields |= {field: value for field, value in typed.items() if value is not None}
+    # What has no column, as `weight` and `when`, stays; `times` may be typed inside the check.
+    kept = msgspec.to_builtins(known) if known else {}
+    others = {field: value for field, value in kept.items() if field not in JSON_FIELDS}
+    made: dict[str, Any] = others | spelled_out({"sub_goals": [fields]})["sub_goals"][0]
+    return made
