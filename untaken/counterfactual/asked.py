@@ -138,6 +138,7 @@ class Asked:
 
     def compared_once(self, paths: np.ndarray, levels: np.ndarray) -> tuple[list[Compared], np.ndarray]:
         """`compared`, each different one once, and which of them each path has."""
+        # The kind and the level in one number.
         key = self.path[paths].astype(np.int64) * (self.layers + 1) + levels
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         return [self.compared(int(paths[at]), int(levels[at])) for at in first], which

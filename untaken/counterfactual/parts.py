@@ -149,11 +149,11 @@ def cost_words(difference: float | None, unit: str) -> str:
 
 
 def steps_words(difference: float | None) -> str:
-    """``2 steps fewer``, ``the same steps``; ``steps not recorded`` without them."""
+    """``2 steps fewer``, ``steps the same``; ``steps not recorded`` without them."""
     if difference is None:
         return "steps not recorded"
     size = _plain(abs(difference))
-    if size in ("0", "0.0"):
+    if size == "0":
         return "steps the same"
     return f"{size} {'step' if size == '1' else 'steps'} {'more' if difference > 0 else 'fewer'}"
 

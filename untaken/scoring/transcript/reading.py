@@ -109,7 +109,7 @@ class _Reader:
 
     def place(self, seq: int) -> int:
         """The item that a mark on an event belongs to."""
-        last = bisect_right(self._answers, seq) - 1
+        last = bisect_right(self._answers, seq) - 1  # answers come in the order of their `seq`
         at = self._calls[last] if last >= 0 and self._answers[last] == seq else seq
         before = bisect_right(self.seqs, at)  # of an event that is not shown: the item before it
         return self.seqs[max(0, before - 1)] if self.seqs else 0
