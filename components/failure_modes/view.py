@@ -17,6 +17,7 @@ from untaken.views import (
     ModeAnalysis,
     analyse_modes,
     dump,
+    failing_shapes,
     mode_contrast_table,
     mode_pivot_table,
     mode_runs_table,
@@ -43,10 +44,13 @@ RATES: Final = {"rate": SHARE, "low": SHARE, "high": SHARE, "mode_id": None, "ra
 
 def analysis() -> ModeAnalysis:
     """What the runs listed say that were read, grouped as the address asks."""
-    store, known = state.workspace(), state.derived(runs_to_read, of_all=state.lists_all())
+    store, of_all = state.workspace(), state.lists_all()
+    known = state.derived(runs_to_read, of_all=of_all)
+    shapes = state.later(failing_shapes, state.later(runs_to_read, of_all=of_all), of_all=of_all)
     every = bool(st.session_state.get(state.ALL_READ))
     reviewed = frozenset(known.unbroken) if every else reviewed_runs(store.reviews.every())
-    return analyse_modes(state.listed(), known, kept_taxonomy(store.path), by=grouped_by(), reviewed=reviewed)
+    taxonomy = kept_taxonomy(store.path)
+    return analyse_modes(state.listed(), known, taxonomy, by=grouped_by(), reviewed=reviewed, shapes=shapes)
 
 
 def _all_read() -> None:

@@ -32,8 +32,7 @@ from untaken.judging import prompt_injection
 from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.scoring import RunScore
-from untaken.views import ledger_review, run_report, run_transcript
-from untaken.views.mode_analysis import runs_to_read
+from untaken.views import failing_shapes, ledger_review, run_report, run_transcript, runs_to_read
 from untaken.views.stored_answers import WITHOUT_NOTES
 from untaken.workspace import Workspace
 from untaken.workspace.derived import FOLDER
@@ -454,7 +453,7 @@ def test_runs_count_alike_after_a_note_and_not_after_a_verdict(store: Workspace)
 
 
 def test_what_is_kept_for_pages_is_known_by_its_function() -> None:
-    known = {made.__name__ for made in (*ANSWERS, corpus_doubts, ledger_review, runs_to_read)}
+    known = {made.__name__ for made in (*ANSWERS, corpus_doubts, failing_shapes, ledger_review, runs_to_read)}
     assert known >= WITHOUT_NOTES
 
 
@@ -469,6 +468,8 @@ def test_notes_change_nothing_that_is_kept_without_them(store: Workspace) -> Non
     for answer in (*ANSWERS, corpus_doubts, ledger_review, runs_to_read):
         if answer.__name__ in WITHOUT_NOTES:
             assert plain(answer(after)) == plain(answer(before)), answer.__name__
+    shapes = [failing_shapes(corpus, runs_to_read(corpus)) for corpus in (before, after)]
+    assert shapes[0] == shapes[1]
 
 
 def test_two_threads_that_ask_for_one_score_both_get_it(store: Workspace) -> None:

@@ -125,7 +125,8 @@ if TYPE_CHECKING:
         mode_runs_table as mode_runs_table, mode_trend_table as mode_trend_table,
         modes_document as modes_document, most_informative_cases as most_informative_cases,
         most_informative_first as most_informative_first, reading_order_table as reading_order_table,
-        reviewed_runs as reviewed_runs, runs_to_read as runs_to_read,
+        failing_shapes as failing_shapes, reviewed_runs as reviewed_runs,
+        runs_to_read as runs_to_read,
     )
     from untaken.views.modes import (
         ModesOverview as ModesOverview, UnfiledNote as UnfiledNote,

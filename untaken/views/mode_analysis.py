@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -31,6 +31,7 @@ from untaken.analysis import (
     shapes_of,
 )
 from untaken.analysis import Unit as PeriodUnit
+from untaken.caching import Once
 from untaken.errors import Finding, Score, Unscored, reason
 from untaken.views.documents import Count, DocumentPart, Spread
 from untaken.views.frame import Columns, RowWith, count, figure, frame, interval, text, why
@@ -52,12 +53,11 @@ class RunsToRead:
     Attributes:
         failing: digests of the failing runs, in the usual order of review.
         unbroken: digests of all runs that can be read.
-        shapes: how each failing run went; `disagreements`: its sub-goals on which judge and people differ.
+        disagreements: of each run, the sub-goals on which judge and people differ.
     """
 
     failing: tuple[str, ...]
     unbroken: tuple[str, ...]
-    shapes: Mapping[str, Shape]
     disagreements: Mapping[str, tuple[str, ...]]
 
 
@@ -68,7 +68,7 @@ class ModeAnalysis:
     Attributes:
         read: those runs; `runs`: all unbroken ones.
         names: name of each mode by id (untrusted).
-        order: unread failing runs, those that teach most first; `draw`: how far the random draw was read.
+        ordered: gives `order`; `draw`: how far the random draw was read.
     """
 
     read: tuple[ReadRun, ...]
@@ -78,8 +78,13 @@ class ModeAnalysis:
     contrasts: tuple[ModeContrast, ...]
     saturation: Saturation
     trend: ModeTrend
-    order: tuple[ToRead, ...]
+    ordered: Once[tuple[ToRead, ...]]
     draw: RandomDraw
+
+    @property
+    def order(self) -> tuple[ToRead, ...]:
+        """Unread failing runs, those that teach most first."""
+        return self.ordered()
 
     @property
     def failed(self) -> int:
@@ -94,9 +99,13 @@ def runs_to_read(corpus: Corpus) -> RunsToRead:
     return RunsToRead(
         failing=failing,
         unbroken=tuple(run.digest for run in unbroken),
-        shapes=shapes_of((corpus.runs[digest] for digest in failing), corpus.scores),
         disagreements=judge_disagreements(unbroken),
     )
+
+
+def failing_shapes(corpus: Corpus, known: RunsToRead) -> dict[str, Shape]:
+    """How each failing run went, by digest: every one is read for it."""
+    return shapes_of((corpus.runs[digest] for digest in known.failing), corpus.scores)
 
 
 def reviewed_runs(reviews: Mapping[str, Review]) -> frozenset[str]:
@@ -112,6 +121,7 @@ def analyse_modes(
     by: By = "agent",
     reviewed: Collection[str] = (),
     seed: str = "",
+    shapes: Callable[[], Mapping[str, Shape]] | None = None,
 ) -> ModeAnalysis:
     """Everything the page of failure modes shows.
 
@@ -122,6 +132,7 @@ def analyse_modes(
         by: what the pivot groups by.
         reviewed: digests of runs that were read although nobody noted anything.
         seed: of the random draw.
+        shapes: gives `failing_shapes`, where they are kept: the order of reading alone asks for them.
     """
     read = read_runs(corpus.runs.values(), corpus.scores, taxonomy, reviewed=reviewed)
     done = frozenset(run.run for run in read)
@@ -136,11 +147,13 @@ def analyse_modes(
         contrasts=contrast_modes(read),
         saturation=saturation(read, unread=left),
         trend=mode_trend(read),
-        order=reading_order(
-            unread,
-            known.shapes,
-            read=[run for run in known.failing if run in done],
-            disagreements=known.disagreements,
+        ordered=Once(
+            lambda: reading_order(
+                unread,
+                shapes() if shapes else failing_shapes(corpus, known),
+                read=[run for run in known.failing if run in done],
+                disagreements=known.disagreements,
+            )
         ),
         draw=random_draw(known.unbroken, done, seed=seed),
     )

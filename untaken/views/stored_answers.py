@@ -46,6 +46,7 @@ OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
     "choice_review": lambda: import_module("untaken.views.choices_reviewed").ChoiceReview,
     "compared_tasks": lambda: tuple[comparing.TaskRuns, ...],
     "decision_kinds": lambda: tuple[str, ...],
+    "failing_shapes": lambda: dict[str, tuple[str, ...]],
     "ledger_review": lambda: import_module("untaken.views.criteria_review").CriteriaReview,
     "review_order": lambda: tuple[OrderedRun, ...],
     "runs_to_read": lambda: import_module("untaken.views.mode_analysis").RunsToRead,
