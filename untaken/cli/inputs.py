@@ -47,6 +47,7 @@ def weights_of(args: argparse.Namespace) -> Weights:
         UsageError: ``weights-invalid``.
         UntakenError: as `read_settings`.
     """
+    # Some verbs evaluate without having the option.
     given = getattr(args, "weights", None)
     if given is None:
         return settings_of(args.paths).weights
@@ -90,6 +91,7 @@ def verify_file(place: Place) -> list[Integrity]:
         except UntakenError as error:
             reason = f"cannot read the recorded heads: {error.message}"
             fault = Integrity(run_id="", verdict="MALFORMED", reason=reason)
+            # Without heads: what the chain says by itself is worth knowing all the same.
             return [*verify_ledger(file, heads={}, name=str(place)), fault]
 
 

@@ -39,6 +39,7 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     for name, verdict in broken:
         line = f":{verdict.line}" if verdict.line else ""
         console.say(plain(f"{verdict.verdict} {name}{line}: {verdict.reason}"))
+    # A fault of a file as a whole has no run.
     runs = sum(bool(verdict.run_id) for _, verdict in found)
     console.say(f"{counted(runs, 'run')}: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
     if counts["UNANCHORED"]:
