@@ -169,7 +169,7 @@ class GraphBook:
             self._write(graph)
         except UntakenError as error:
             log.findings.add(error.code, f"{error.message}; its runs have none", severity="error")
-            self._refused.add(graph.id)
+            self._refused.add(graph.id)  # every run of the task would try it again
             return False
         self._graphs[graph.id] = _compared(graph)
         log.graphs += 1

@@ -99,7 +99,7 @@ def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
     ]
     folders = {path.parent: HarborTrial(path.parent) for path in [*(sure or results), *begun]}
     for path, source in by_path.items():
-        home = next((parent for parent in path.parents if parent in folders), None)
+        home = next((parent for parent in path.parents if parent in folders), None)  # the nearest above
         if home is not None:
             folders[home].files[path.relative_to(home).as_posix()] = source
     return list(folders.values())

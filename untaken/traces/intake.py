@@ -285,7 +285,7 @@ def _digest(record: Any) -> bytes:
     """The digest of a record; of a list element by element, because a long one is most of a file."""
     hasher = sha256()
     for part in record if isinstance(record, list) else (record,):
-        hasher.update(msgspec.json.encode(part) + b"\n")
+        hasher.update(msgspec.json.encode(part) + b"\n")  # no two lists of parts give the same bytes
     return hasher.digest()
 
 

@@ -117,7 +117,7 @@ class JsonReader:
         self._faults = 0
         self._line, self._counted = 1, 0
         self._decoder = json.JSONDecoder(  # it does not refer back, so that the text goes with its reader
-            strict=False,
+            strict=False,  # texts of real traces have raw control characters
             object_pairs_hook=partial(_object, findings),
             parse_constant=partial(_constant, findings),
         )
@@ -153,7 +153,7 @@ class JsonReader:
             # A number may go on after what looks like its end: "3", then "e+" and more digits.
             if end + 2 < len(self.text) or isinstance(value, dict | list | str) or not self._read_on():
                 self.at = end
-                if end > max(_DROPPED_FROM, len(self.text) // 2):
+                if end > max(_DROPPED_FROM, len(self.text) // 2):  # seldom: it copies what is left
                     self._drop()
                 return value
 
@@ -293,7 +293,7 @@ class JsonReader:
         elif self.text[self.at : self.at + 1] in ("[", "{"):
             self._skip_brackets()
         else:
-            self.at -= self.text[self.at : self.at + 1] == ","
+            self.at -= self.text[self.at : self.at + 1] == ","  # what is looked for begins after the cursor
             self._find(_OUTER, before=True)
 
     def _find(self, pattern: re.Pattern[str], *, before: bool = False) -> None:
@@ -326,7 +326,7 @@ class JsonReader:
                 elif mark[0] in "]}":
                     depth -= len(mark)
                     if depth <= 0:
-                        self.at += depth
+                        self.at += depth  # back before brackets that close what is around it
                         return
             if not self._read_on():
                 self.at = len(self.text)

@@ -19,6 +19,7 @@ from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import COMPRESSED, HEAD_BYTES, Source, decompressed
 
 _HEADS: Final = ".heads.json"
+# Possessive, so that blanks are not tried again.
 _GRAPH: Final = re.compile(
     rb"^[ \t]*+(?:\{\s*+)?+\"?schema\"?[ \t]*+:[ \t]*+[\"']?untaken\.plan/", re.MULTILINE
 )

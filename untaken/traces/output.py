@@ -73,7 +73,7 @@ class Output:
     @contextmanager
     def ledger(self, name: str) -> Iterator[RunSink]:
         """Writes runs into one ledger of this file name; the file begins with the first run."""
-        held = self._held if self._room > 0 else None
+        held = self._held if self._room > 0 else None  # the others are files at once
         writer: LedgerWriter | None = None
 
         def write(run_id: str, drafts: Sequence[Draft]) -> None:

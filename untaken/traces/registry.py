@@ -79,6 +79,7 @@ def installed_importers() -> Mapping[str, Importer]:
         known[importer.info.name] = importer
     for importer in built_in_mappings():
         known[importer.info.name] = importer
+    # In one order, whatever was installed first: of two with one name, one is left out.
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: (entry.name, entry.value)):
         plugged = _plugged(entry)
         if plugged is not None and known.setdefault(plugged.info.name, plugged) is not plugged:

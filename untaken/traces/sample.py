@@ -149,7 +149,7 @@ def _sampled(name: str, start: bytes, archive: bytes | Path, pieces: Callable[[]
         start = _beginning(pieces())
     if not start.strip():
         return Sample(name=name, head=start)
-    if b"\0" in start and not start.startswith(UTF_16):
+    if b"\0" in start and not start.startswith(UTF_16):  # UTF-16 is full of zeros
         return Sample(name=name, head=start, shape="binary")
     text = decode_text(start, Findings(None))
     shape, records = _records(text)
@@ -265,7 +265,7 @@ def _records(text: str) -> tuple[Shape, tuple[Any, ...]]:
             value, at = _closed(text, start)
         except (ValueError, RecursionError):
             faults += 1
-            at = text.find("\n", start) + 1
+            at = text.find("\n", start) + 1  # the next line may be whole
             if not at:
                 break
             continue

@@ -86,7 +86,7 @@ def row_span(row: Mapping[str, Any]) -> dict[str, Any]:
         span["attributes"] = {**of_phoenix, **_content_of(objects(span.get("events"))), **span["attributes"]}
     if "Events.Name" in row:
         names, given = items(row["Events.Name"]), items(row.get("Events.Attributes"))
-        given += [{}] * (len(names) - len(given))
+        given += [{}] * (len(names) - len(given))  # an event without attributes is one, too
         span["events"] = [
             {"name": name, "attributes": each} for name, each in zip(names, given, strict=False)
         ]

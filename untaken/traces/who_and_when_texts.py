@@ -19,6 +19,7 @@ FLAGS: Final = ("is_request_satisfied", "is_in_loop", "is_progress_being_made")
 MOST_MEMBERS: Final = 64
 """Most members of a team: more names in one text are no team."""
 ORCHESTRATOR: Final = "orchestrator"
+# Possessive, so that no role costs more than one pass.
 _CHOICE: Final = re.compile(r"orchestrator\s*+\(\s*+->([^)]++)\)", re.IGNORECASE)
 _UPDATE: Final = "updated ledger"
 _PLANS: Final = ("initial plan", "new plan")
