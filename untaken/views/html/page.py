@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from untaken.analysis import LEFT_OUT, Corpus, Taxonomy, triage
+from untaken.analysis import LEFT_OUT, Corpus, SubGoalChange, Taxonomy, most_paired, triage
 from untaken.errors import Score, Unscored
 from untaken.judging import LabelledRate, LabelledRates
-from untaken.numbers import counted, decimal, interval, percent, points
+from untaken.numbers import counted, decimal, interval, p_value, percent, points
 from untaken.scoring import NodeResult, RunScore, Status
 from untaken.views.advising import advised
 from untaken.views.first_page import first_numbers
@@ -31,13 +31,14 @@ from untaken.views.html.run_patterns import patterns_section
 from untaken.views.html.small_print import made_section, rule_words, words_section
 from untaken.views.html.summary import lead, numbers
 from untaken.views.html.usage import usage_section
-from untaken.views.html.versions import versions_section
 from untaken.views.statuses import STAR, STATUS
+from untaken.views.versions import suspect_words, version_changes, version_headline
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 TITLE = "What the agents achieved, and what to fix first"
 HEADINGS: Final = ("", "labels and judge", "labels alone", "judge alone", "labels", "worth")
 MOST_ROWS: Final = 40
+MOST_CHANGES: Final = 20
 Tally = Mapping[str, Counter[Status]]
 LISTED: Final = 1000
 
@@ -265,3 +266,29 @@ def _why_not(score: RunScore | Unscored) -> str | None:
     if not score.results and isinstance(score.completion, Unscored):
         return score.completion.reason
     return None
+
+
+def versions_section(corpus: Corpus, *, full: bool) -> Markup | None:
+    """What changed between the versions with most tasks in common; in a focused report only what did."""
+    names = most_paired(corpus.runs.values(), "version")
+    if names is None:
+        return None
+    found = version_changes(corpus, *names)
+    shown = found.sub_goals[:MOST_CHANGES] if full else found.called
+    suspect = suspect_words(found)
+    parts = [tag("p", short(suspect, 400), class_="note")] if suspect else []
+    if shown:
+        heads = ("sub-goal", short(found.a, 30), short(found.b, 30), "difference", "p (Holm)", "changed")
+        parts.append(table(heads, map(_changed, shown)))
+    return section("What changed between versions", short(version_headline(found), 600), *parts)
+
+
+def _changed(one: SubGoalChange) -> Markup:
+    return row(
+        f"{one.a_completed} of {one.a_reached}",
+        f"{one.b_completed} of {one.b_reached}",
+        "–" if one.difference is None else f"{points(one.difference, 0)} points",
+        p_value(one.p_holm, unknown="–"),
+        one.kind or "yes" if one.called else "",
+        head=short(one.title, 120) + (f" {STAR}" if one.critical else ""),
+    )
