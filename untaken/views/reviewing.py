@@ -113,26 +113,24 @@ def failing_cases(
             item=item,
             cause=cause(item, outline_of),
             _cause=partial(cause, item, cause_of),
-            model=corpus.runs[item.digest].started.model or "",
-            first=tuple(
-                node.title or node.sub_goal
-                for node in first_failed(corpus.runs[item.digest], score, corpus.graphs.get(score.graph_id))[
-                    :1
-                ]
-            )
-            if isinstance(score, RunScore)
-            else (),
+            model=run.started.model or "",
+            first=_first_title(corpus, run, score) if isinstance(score, RunScore) else (),
             graph=score.graph_id if isinstance(score, RunScore) else "",
             diagnosis=score.diagnosis if isinstance(score, RunScore) else "unscored",
-            notes=len(notes_of(corpus.runs[item.digest])),
+            notes=len(notes_of(run)),
             disagreements=disagreements[item.digest],
-            metadata=_metadata(corpus.runs[item.digest]),
+            metadata=_metadata(run),
             review=Review(run=item.digest, run_id=item.run_id),
         )
         for item in (review_order(corpus) if order is None else order)
         if item.failing
-        for score in (corpus.scores[item.digest],)
+        for run, score in [(corpus.runs[item.digest], corpus.scores[item.digest])]
     )
+
+
+def _first_title(corpus: Corpus, run: Run, score: RunScore) -> tuple[str, ...]:
+    failed = first_failed(run, score, corpus.graphs.get(score.graph_id))
+    return tuple(node.title or node.sub_goal for node in failed[:1])
 
 
 def fix_first_reasons(corpus: Corpus) -> dict[str, str]:
