@@ -28,7 +28,7 @@ from untaken.judging import (
     outcome_means,
 )
 from untaken.views.documents import Count, DocumentPart, Spread
-from untaken.views.frame import Columns, count, figure, frame, interval, text, truth, why
+from untaken.views.frame import Columns, RowWith, count, figure, frame, interval, text, truth, why
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,14 +60,6 @@ class _ValueRow:
             return "none of the accepted values"
         why_not = self.item.unscored.get(self.criterion.name) or self.item.unparseable
         return why_not or "the reply leaves it out"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tested:
-    """One cell of the criterion × attack matrix."""
-
-    name: str
-    test: AttackTest
 
 
 VALUES: Final[Columns[_ValueRow]] = {
@@ -126,19 +118,19 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
     "correlation": figure("rank correlation with it", "correlation"),
 }
 
-ATTACK_TESTS: Final[Columns[_Tested]] = {
-    "criterion": text("name of the criterion", "name"),
-    "attack": text("how the runs were disturbed", "test.attack"),
-    "n": count("tasks with a run that has a value before and after", "test.n"),
-    "worse": count("of them, those whose mean became lower", "test.wins"),
-    "equal": count("of them, those whose mean stayed", "test.ties"),
-    "better": count("of them, those whose mean became higher", "test.losses"),
-    "win_rate": figure("(worse + half of equal) / n", "test.win_rate"),
-    **interval(at="test."),
-    "p": figure("one-sided sign test", "test.p"),
-    "drop": figure("mean loss of level", "test.drop"),
-    "win_rate_reason": why("win_rate", "test.win_rate"),
-    "detected": truth("detected, after correction for all attacks", "test.detected"),
+ATTACK_TESTS: Final[Columns[RowWith[AttackTest, str]]] = {
+    "criterion": text("name of the criterion", "beside"),
+    "attack": text("how the runs were disturbed", "row.attack"),
+    "n": count("tasks with a run that has a value before and after", "row.n"),
+    "worse": count("of them, those whose mean became lower", "row.wins"),
+    "equal": count("of them, those whose mean stayed", "row.ties"),
+    "better": count("of them, those whose mean became higher", "row.losses"),
+    "win_rate": figure("(worse + half of equal) / n", "row.win_rate"),
+    **interval(at="row."),
+    "p": figure("one-sided sign test", "row.p"),
+    "drop": figure("mean loss of level", "row.drop"),
+    "win_rate_reason": why("win_rate", "row.win_rate"),
+    "detected": truth("detected, after correction for all attacks", "row.detected"),
 }
 
 
@@ -165,7 +157,7 @@ def verification_table(found: Verification) -> pd.DataFrame:
 
 def attacks_table(found: Verification) -> pd.DataFrame:
     """One row per criterion and attack (columns: `ATTACK_TESTS`)."""
-    tests = (_Tested(name=c.name, test=test) for c in found.criteria for test in c.discrimination.attacks)
+    tests = (RowWith(test, c.name) for c in found.criteria for test in c.discrimination.attacks)
     return frame(ATTACK_TESTS, tests)
 
 

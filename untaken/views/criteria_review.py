@@ -29,7 +29,7 @@ from untaken.judging import (
     trust_of,
     verify_criteria,
 )
-from untaken.views.frame import Columns, count, figure, frame, text, truth, why
+from untaken.views.frame import Columns, RowWith, count, figure, frame, text, truth, why
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,30 +126,30 @@ def against_people(review: CriteriaReview, folder: Path) -> tuple[CriterionAgree
     return tuple(one for theirs in people for one in criteria_against_people(review.passes, theirs))
 
 
-PEOPLE: Final[Columns[tuple[CriterionAgreement, Trust]]] = {
-    "criterion": text("name of the criterion", lambda row: row[0].name),
-    "pass": text("name of the quantifier's pass", lambda row: row[0].run),
-    "people": text("name of the people's values", lambda row: row[0].people),
-    "n": count("runs with a value of both", lambda row: row[0].n),
+PEOPLE: Final[Columns[RowWith[CriterionAgreement, Trust]]] = {
+    "criterion": text("name of the criterion", "row.name"),
+    "pass": text("name of the quantifier's pass", "row.run"),
+    "people": text("name of the people's values", "row.people"),
+    "n": count("runs with a value of both", "row.n"),
     "trust": text(
         "`reliable`, `unreliable` (κ's interval is below the least), or `cannot tell`",
-        lambda row: row[1].replace("_", " "),
+        lambda one: one.beside.replace("_", " "),
     ),
-    "kappa": figure("Cohen's κ: agreement beyond chance", lambda row: row[0].kappa),
-    "kappa_low": figure("lower end of its 95% interval, clustered by task", lambda row: row[0].kappa_low),
-    "kappa_high": figure("upper end", lambda row: row[0].kappa_high),
-    "agreement": figure("share of equal values", lambda row: row[0].agreement),
-    "low": figure("lower end of its 95% interval", lambda row: row[0].low),
-    "high": figure("upper end", lambda row: row[0].high),
-    "kappa_reason": why("kappa", lambda row: row[0].kappa),
-    "kappa_low_reason": why("kappa_low", lambda row: row[0].kappa_low),
+    "kappa": figure("Cohen's κ: agreement beyond chance", "row.kappa"),
+    "kappa_low": figure("lower end of its 95% interval, clustered by task", "row.kappa_low"),
+    "kappa_high": figure("upper end", "row.kappa_high"),
+    "agreement": figure("share of equal values", "row.agreement"),
+    "low": figure("lower end of its 95% interval", "row.low"),
+    "high": figure("upper end", "row.high"),
+    "kappa_reason": why("kappa", "row.kappa"),
+    "kappa_low_reason": why("kappa_low", "row.kappa_low"),
 }
 
 
 def criteria_people_table(found: Sequence[CriterionAgreement], *, least: float = LEAST_KAPPA) -> pd.DataFrame:
     """One row per pass and criterion that people have values of, too (columns: `PEOPLE`)."""
     return frame(
-        PEOPLE, ((one, trust_of(one.kappa_low, one.kappa_high, one.n, least=least)) for one in found)
+        PEOPLE, (RowWith(one, trust_of(one.kappa_low, one.kappa_high, one.n, least=least)) for one in found)
     )
 
 
