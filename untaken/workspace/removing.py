@@ -98,6 +98,7 @@ def restore(connection: Connection, digest: str, folder: Path) -> bool:
     if moment is None or not _bytes_are_there(connection, digest, folder):
         return False
     together = select(conversions.c.result).where(conversions.c.source == digest)
+    # What went with it has the same moment; what was removed by itself before stays removed.
     with_it = select(removals.c.file).where(
         removals.c.file.in_(together), removals.c.removed_at == moment, removals.c.restored_at.is_(None)
     )
