@@ -6,7 +6,6 @@ import streamlit as st
 
 from components import figures
 from components.annotate import first_graph, graph_doubts
-from components.figures.agents import ranked_metrics
 from components.overview import fix_first, three_numbers
 from components.shared import cards, first_steps, sharing, starting, state, tables, text, usage_table
 from untaken.analysis import HEADLINE, corpus_doubts, triage
@@ -64,7 +63,7 @@ def reading() -> None:
 
 ranking = state.derived(ranks_alone)
 # One ranking crosses no other: then there is no figure, and the runs to read go beside the list.
-ranked = len(ranked_metrics(ranking, HEADLINE)) > 1
+ranked = len(ranking.ranked_metrics(HEADLINE)) > 1
 fix_first.draw(state.derived(triage), below=None if ranked else reading)
 if ranked:
     ranks, runs = st.columns([3, 2], gap="medium")

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components.shared import cards, state, tables, text
-from components.shared.choice_words import SIDES, side_of
+from components.shared.choice_words import SIDES
 from untaken.analysis import Corpus, SkillTakers
 from untaken.counterfactual import (
     FROM_ODDS,
@@ -110,12 +110,12 @@ def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
 def _name(choice: Choice) -> str:
     context = context_words(choice.context, choice.context_hash)
     skills = f"{text.one_line(choice.selected, 40)} → {text.one_line(choice.alternative, 40)}"
-    return f"{SIDES[side_of(choice)].icon} {skills} · {text.one_line(context, 80)}"
+    return f"{SIDES[choice.side].icon} {skills} · {text.one_line(context, 80)}"
 
 
 def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
     """What is known of one choice."""
-    style, runs = SIDES[side_of(choice)], corpus.runs
+    style, runs = SIDES[choice.side], corpus.runs
     with st.container(border=True, key="choice"):
         chosen, other = text.one_line(choice.selected, 80), text.one_line(choice.alternative, 80)
         st.text(f"{chosen} chosen, {other} alternative")

@@ -32,12 +32,6 @@ def markers(agents: Sequence[str]) -> dict[str, str]:
     return {agent: MARKERS[number % len(MARKERS)] for number, agent in enumerate(sorted(agents))}
 
 
-def ranked_metrics(report: RankReport, metrics: Sequence[str] | None = None) -> list[str]:
-    """The metrics, of these or of all, that put one agent above another; their rankings can be compared."""
-    names = metrics or tuple(report.metrics)
-    return [m for m in names if sum(s.rank is not None for s in report.metrics.get(m, ())) > 1]
-
-
 def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark: bool = False) -> go.Figure:
     """Ranks of each agent from the outcome (left) to the sub-goal metrics: crossing lines are disagreement.
 
@@ -50,7 +44,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     two neighbouring metrics, both lines there are drawn in the warning colour and thicker; the label at the
     end says by how many places an agent moved from first to last.
     """
-    names = ranked_metrics(report, metrics)
+    names = report.ranked_metrics(metrics)
     standings = {m: {s.agent: s for s in report.metrics[m]} for m in names}
     agents = sorted({a for m in names for a, s in standings[m].items() if s.rank is not None})
     if len(names) < 2 or not agents:

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from untaken.counterfactual import THRESHOLD, Choice, context_words
+from untaken.counterfactual import THRESHOLD, Choice, ChoiceSide, context_words
 from untaken.errors import number
 from untaken.numbers import interval, signed
 
 from ..shared import text
-from ..shared.choice_words import SIDES, Side, side_of
+from ..shared.choice_words import SIDES
 from ..shared.palette import Tokens, tokens
 from .parts import intervals, mark, point_trace, side_words
 from .theme import message, themed
@@ -44,7 +44,7 @@ def choice_figure(
     reach, unknown_at = _reach(known, [middle is None for _, middle, _ in spans])
     figure = _laid_out(rows, marked, look)
     for side in SIDES:
-        bars = [(y, *spans[y][::2]) for y, choice in enumerate(rows) if side_of(choice) == side]
+        bars = [(y, *spans[y][::2]) for y, choice in enumerate(rows) if choice.side == side]
         line = {"color": _colour(side, look), "width": SIDES[side].width, "dash": SIDES[side].dash}
         figure.add_trace(intervals(bars, line))
     at = [middle for _, middle, _ in spans]
@@ -125,8 +125,8 @@ def _marks(
     words: Sequence[str],
     look: Tokens,
 ) -> go.Scatter:
-    styles = [SIDES[side_of(choice)] for choice in rows]
-    colours = [_colour(side_of(choice), look) for choice in rows]
+    styles = [SIDES[choice.side] for choice in rows]
+    colours = [_colour(choice.side, look) for choice in rows]
     return point_trace(
         x=[unknown_at if x is None else x for x in at],
         y=list(range(len(rows))),
@@ -139,7 +139,7 @@ def _marks(
     )
 
 
-def _colour(side: Side, look: Tokens) -> str:
+def _colour(side: ChoiceSide, look: Tokens) -> str:
     return {"ahead": look.bad, "behind": look.good}.get(side, look.muted)
 
 
@@ -231,7 +231,7 @@ def _names(choice: Choice, look: Tokens) -> str:
 
 
 def _support(choice: Choice, value: float | None, look: Tokens) -> str:
-    style, colour = SIDES[side_of(choice)], _colour(side_of(choice), look)
+    style, colour = SIDES[choice.side], _colour(choice.side, look)
     shown = "unknown" if value is None else f"<b>{signed(value)}</b>"
     called = style.words if choice.support == "none" else choice.called
     n = f"n {choice.n_selected:,} → {choice.n_alternative:,}"

@@ -11,7 +11,7 @@ from untaken.analysis import Comparison, PairedDifference, SubGoalGap
 from untaken.errors import number
 from untaken.numbers import chance, interval, p_value, points
 
-from ..rankings.words import SIGNS, direction_of, fill_of
+from ..rankings.words import SIGNS, fill_of
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .parts import (
@@ -69,12 +69,12 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
 def _border(pair: PairedDifference, marked: bool, look: Tokens) -> dict[str, Any]:
     if marked:
         return {"color": look.text, "width": 3, "dash": "solid"}
-    unclear = direction_of(pair) in ("level", "unknown")
+    unclear = pair.direction in ("level", "unknown")
     return {"color": look.line, "width": 1, "dash": "dot" if unclear else "solid"}
 
 
 def _difference_words(pair: PairedDifference) -> str:
-    sign = SIGNS[direction_of(pair)]
+    sign = SIGNS[pair.direction]
     if number(pair.low) is None:
         return f"{sign} {points(pair.difference)}"
     between = f'<span style="font-size:11px">{interval(pair.low, pair.high, points)}</span>'
@@ -117,7 +117,7 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     figure = go.Figure()
     figure.add_vrect(x0=-reach, x1=reach, fillcolor=look.band, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": look.line, "width": 1.5})
-    colour = {"above": look.good, "below": look.bad}.get(direction_of(pair), look.muted)
+    colour = {"above": look.good, "below": look.bad}.get(pair.direction, look.muted)
     line = {"color": colour, "width": 4, "dash": "solid" if pair.clear_difference else "dot"}
     figure.add_trace(line_trace(x=[low, high], y=[0, 0], line=line))
     figure.add_trace(
@@ -126,7 +126,7 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
             y=[0],
             mode="markers+text",
             marker={"size": 14, "color": look.background, "line": {"color": colour, "width": 3}},
-            text=[f"{SIGNS[direction_of(pair)]} {points(middle)}"],
+            text=[f"{SIGNS[pair.direction]} {points(middle)}"],
             textposition="top center",
             textfont={"size": 14, "color": look.text},
             hovertext=[_pair_hover(pair)],

@@ -29,11 +29,10 @@ MOST_TASKS: Final = 4
 TABS: Final = "rankings_tabs"
 TAB: Final = "Who is ahead?"
 """The tab that compares a pair, and the key of the tabs."""
-USUAL: Final = ("critical_completion", "completion", "success_rate")
 
 
 def metric(report: RankReport) -> str:
-    """The metric compared by: as the address asks, else the first of `USUAL` that ranks two agents."""
+    """The metric compared by: as the address asks, else the usual one."""
     return _metrics(report)[1]
 
 
@@ -54,11 +53,8 @@ def pick_metric(report: RankReport) -> str:
 
 def _metrics(report: RankReport) -> tuple[list[str], str]:
     """Those to choose from, and the one in force."""
-    ranked = [name for name, found in report.metrics.items() if sum(s.rank is not None for s in found) > 1]
-    offered = ranked or list(report.metrics)
-    usual = next((name for name in USUAL if name in offered), offered[0])
-    asked = state.selected("metric")
-    return offered, asked if asked in offered else usual
+    offered, asked = report.comparable_metrics, state.selected("metric")
+    return offered, asked if asked in offered else report.usual_metric
 
 
 def open_pair(metric: str, digest: str) -> None:
@@ -90,7 +86,7 @@ def pair(compared: Comparison) -> PairedDifference | None:
 
 
 def _name(one: PairedDifference) -> str:
-    sign = ranking_words.SIGNS[ranking_words.direction_of(one)]
+    sign = ranking_words.SIGNS[one.direction]
     names = f"{text.one_line(one.first, 40)} − {text.one_line(one.second, 40)}"
     return f"{sign} {names} · {points(one.difference)} points"
 
@@ -141,7 +137,7 @@ def _difference(one: PairedDifference) -> None:
     drawn = partial(figures.difference_bar, one, dark=state.is_dark())
     of = (one.metric, one.digest)
     tables.figure(drawn, key="difference", name="Difference of two agents", of=of)
-    if ranking_words.direction_of(one) != "unknown":
+    if one.direction != "unknown":
         st.caption(f"{ranking_words.band_words(one)} · {ranking_words.method(one)}")
 
 

@@ -9,7 +9,6 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.figures.agents import ranked_metrics
 from components.rankings import missed_sub_goals, pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, options, state, tables, text, usage_table
@@ -51,7 +50,7 @@ def flow(report: RankReport) -> None:
     cards.remarks(state.derived(ranking_remarks))
     if not several_agents(report):
         return
-    ranked = ranked_metrics(report)
+    ranked = report.ranked_metrics()
     if len(ranked) < 2:
         st.caption("Ranked by the outcome alone: no sub-goal of these runs is scored for two agents.")
         return
@@ -76,7 +75,7 @@ def draw(corpus: Corpus) -> None:
 def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
     report = corpus.ranking
     several = several_agents(report)
-    rankings = several and len(ranked_metrics(report)) > 1  # ranks by the outcome alone cross nothing
+    rankings = several and len(report.ranked_metrics()) > 1  # ranks by the outcome alone cross nothing
     offered: dict[str, tuple[bool, Callable[[], None]]] = {
         pair_view.TAB: (several, lambda: _better(corpus)),
         "Where the outcome misleads": (rankings, lambda: _misleading(corpus)),

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
-from untaken.analysis import METRICS, PairedDifference, RunContribution
+from untaken.analysis import METRICS, PairDirection, PairedDifference, RunContribution
 from untaken.errors import number
 from untaken.numbers import counted, decimal, interval, p_value, percent, points
 
 from ..shared import text
 from ..shared.palette import Tokens
 
-Direction = Literal["above", "below", "level", "unknown"]
-SIGNS: Final[Mapping[Direction, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
+SIGNS: Final[Mapping[PairDirection, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
 """Clearly above, clearly below, no clear difference, no interval."""
 
 
@@ -22,27 +21,17 @@ def metric_words(name: str) -> str:
     return METRICS[name].label if name in METRICS else text.figure(name.replace("_", " "), 30)
 
 
-def direction_of(pair: PairedDifference) -> Direction:
-    """The comparison of the first agent with the second."""
-    if number(pair.low) is None:
-        return "unknown"
-    if not pair.clear_difference:
-        return "level"
-    return "above" if (number(pair.difference) or 0) > 0 else "below"
-
-
 def fill_of(pair: PairedDifference, look: Tokens) -> str:
     """The colour behind a pair; the sign beside it says the same."""
     fills = {"above": look.fill, "below": look.warm, "level": look.band, "unknown": look.background}
-    return fills[direction_of(pair)]
+    return fills[pair.direction]
 
 
 def verdict(pair: PairedDifference) -> str:
     """Is the one ahead of the other? In one word or two."""
-    direction = direction_of(pair)
-    if direction == "unknown":
+    if pair.direction == "unknown":
         return "Unknown"
-    if direction == "level":
+    if pair.direction == "level":
         return "No clear difference"
     return "Yes" if pair.clear_among_all else "Only uncorrected"
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from untaken.counterfactual import Choice
-
-Side = Literal["ahead", "behind", "weak", "none"]
+from untaken.counterfactual import ChoiceSide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +20,7 @@ class SideStyle:
     badge: Literal["orange", "blue", "gray"]
 
 
-SIDES: Final[dict[Side, SideStyle]] = {
+SIDES: Final[dict[ChoiceSide, SideStyle]] = {
     "ahead": SideStyle(
         icon="▶",
         symbol="triangle-right",
@@ -51,10 +49,3 @@ SIDES: Final[dict[Side, SideStyle]] = {
         icon="?", symbol="circle-open", dash="dot", width=1.75, words="no history", badge="gray"
     ),
 }
-
-
-def side_of(choice: Choice) -> Side:
-    """Which of the two skills succeeded more often; ``weak`` and ``none`` are neither."""
-    if not choice.succeeds:
-        return "none" if choice.support == "none" else "weak"
-    return "ahead" if choice.succeeds > 0 else "behind"

@@ -15,7 +15,7 @@ from components import figures
 from components.rankings import words as ranking_words
 from components.shared.palette import DARK, LIGHT
 from untaken import numbers
-from untaken.analysis.ranking import PairedDifference, PassK, RankReport, rank_agents
+from untaken.analysis.ranking import PairDirection, PairedDifference, PassK, RankReport, rank_agents
 from untaken.errors import Unscored
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
@@ -120,10 +120,10 @@ def test_the_matrix_gives_each_pair_a_cell_with_its_difference_and_one_with_its_
     [(0.3, 0.1, "above"), (-0.3, 0.1, "below"), (0.05, 0.1, "level"), (0.3, None, "unknown")],
 )
 def test_the_direction_of_a_pair_is_shown_by_a_sign_and_a_line_not_by_colour_alone(
-    difference: float, reach: float | None, standing: ranking_words.Standing
+    difference: float, reach: float | None, standing: PairDirection
 ) -> None:
     pair = a_pair(difference, reach)
-    assert ranking_words.direction_of(pair) == standing
+    assert pair.direction == standing
     assert len(set(ranking_words.SIGNS.values())) == 4
     fills = [ranking_words.fill_of(pair, look) for look in (LIGHT, DARK)]
     assert fills[0] != fills[1]

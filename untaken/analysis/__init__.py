@@ -121,7 +121,8 @@ if TYPE_CHECKING:
         runs_of as runs_of, with_graph as with_graph,
     )
     from untaken.analysis.ranking.comparisons import (
-        Comparison as Comparison, PairedDifference as PairedDifference, PassK as PassK,
+        Comparison as Comparison, PairDirection as PairDirection,
+        PairedDifference as PairedDifference, PassK as PassK,
         QuadrantPoint as QuadrantPoint, RuleChange as RuleChange, RuleEffect as RuleEffect,
         RuleFlip as RuleFlip, RunContribution as RunContribution, SubGoalGap as SubGoalGap,
         TaskGap as TaskGap, WorkflowVerdict as WorkflowVerdict, ties_in_words as ties_in_words,

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from math import fsum
-from typing import Final, NamedTuple, overload
+from typing import Final, Literal, NamedTuple, overload
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +20,8 @@ from untaken.counterfactual.memory import Record
 from untaken.counterfactual.parts import ScoreParts
 from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.errors import Score, Unscored
+
+ChoiceSide = Literal["ahead", "behind", "weak", "none"]
 
 SMALL_Q: Final = 0.05
 """An alternative is said to succeed more (or less) often up to this q (§2e)."""
@@ -136,6 +138,13 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
         small = self.direction is not None and not isinstance(self.q, Unscored) and self.q <= SMALL_Q
         way = self.parts.success.sign
         return way if small and way == (1 if self.direction == "better" else -1) else 0
+
+    @property
+    def side(self) -> ChoiceSide:
+        """Whether the alternative succeeded more often (`ahead`); `weak` and `none` are neither."""
+        if not self.succeeds:
+            return "none" if self.support == "none" else "weak"
+        return "ahead" if self.succeeds > 0 else "behind"
 
     @property
     def called(self) -> str:

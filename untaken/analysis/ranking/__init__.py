@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from untaken.lazy_imports import imported_on_first_use
 from untaken.analysis.ranking.comparisons import (
     Comparison as Comparison,
+    PairDirection as PairDirection,
     PairedDifference as PairedDifference,
     PassK as PassK,
     QuadrantPoint as QuadrantPoint,

@@ -13,6 +13,7 @@ from untaken.numbers import counted
 Interval = Literal["adjusted_wald", "student_t"]
 Test = Literal["mcnemar", "sign_flip"]
 Quadrant = Literal["both_high", "outcome_flatters", "outcome_hides", "both_low"]
+PairDirection = Literal["above", "below", "level", "unknown"]
 WorkflowWins = Literal["workflow", "agent", "level", "unscored"]
 
 ALPHA: Final = 0.05
@@ -74,6 +75,15 @@ class PairedDifference:
     def clear_among_all(self) -> bool:
         """Whether it is significant among all pairs, too: of many intervals some leave 0 out by chance."""
         return not isinstance(self.p_holm, Unscored) and self.p_holm <= ALPHA
+
+    @property
+    def direction(self) -> PairDirection:
+        """Where `first` is, compared with `second`: `level` without a clear difference."""
+        if isinstance(self.low, Unscored) or isinstance(self.difference, Unscored):
+            return "unknown"
+        if not self.clear_difference:
+            return "level"
+        return "above" if self.difference > 0 else "below"
 
     @property
     def tie(self) -> bool:

@@ -48,6 +48,7 @@ def _share(run: RunScore, completed: int) -> Score:
 
 
 OUTCOME: Final = "success_rate"
+USUAL: Final = ("critical_completion", "completion", OUTCOME)
 WEIGHTED: Final = "completion_weighted"
 METRICS: Final[Mapping[str, Metric]] = {
     OUTCOME: Metric(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from untaken.analysis.ranking.comparisons import (
     TaskGap,
     WorkflowVerdict,
 )
-from untaken.analysis.ranking.metrics import OUTCOME
+from untaken.analysis.ranking.metrics import OUTCOME, USUAL
 from untaken.analysis.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
 from untaken.errors import number
 from untaken.scoring import RunScore
@@ -66,6 +67,22 @@ class RankReport:
     def cells(self) -> compared.RunsByCell:
         """The scored runs by (agent, task)."""
         return compared.by_cell(self.runs)
+
+    def ranked_metrics(self, among: Sequence[str] | None = None) -> list[str]:
+        """The metrics, of these or of all, that rank two agents or more."""
+        names = among or tuple(self.metrics)
+        return [m for m in names if sum(one.rank is not None for one in self.metrics.get(m, ())) > 1]
+
+    @property
+    def comparable_metrics(self) -> list[str]:
+        """The metrics to compare two agents by: all of them where none ranks two."""
+        return self.ranked_metrics() or list(self.metrics)
+
+    @property
+    def usual_metric(self) -> str:
+        """The metric that two agents are compared by until another is chosen."""
+        offered = self.comparable_metrics
+        return next((name for name in USUAL if name in offered), offered[0])
 
     def placed(self, metric: str) -> tuple[QuadrantPoint, ...]:
         """Each agent between the outcome and a sub-goal metric, with its quadrant."""

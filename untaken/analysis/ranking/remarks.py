@@ -30,9 +30,8 @@ def remarks(report: RankReport) -> tuple[str, ...]:
         )
     found += _outcomes(report)
     silent = [metric for metric in report.metrics if unrankable(report, metric)]
-    ranked = [m for m, some in report.metrics.items() if sum(one.rank is not None for one in some) > 1]
     if silent:
-        by = "" if silent == ranked else f" by {', '.join(map(metric_words, silent))}"
+        by = "" if silent == report.ranked_metrics() else f" by {', '.join(map(metric_words, silent))}"
         found.append(f"{NOT_ENOUGH}{by}: with these tasks, each may have any rank.")
     return tuple(found)
 
