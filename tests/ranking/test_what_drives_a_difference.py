@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from untaken.analysis.corpus import evaluate_corpus, other_rule
-from untaken.analysis.ranking import DiscordantPair, RankReport, rank_agents, rule_effect
+from untaken.analysis.ranking import DiscordantPair, PairedDifference, RankReport, rank_agents, rule_effect
 from untaken.analysis.ranking.compared.pairs import tie_groups
+from untaken.analysis.ranking.compared.workflow import oriented
 from untaken.errors import Unscored
 from untaken.limits import COMPARED_AGENTS
 from untaken.views.documents import entry
@@ -198,6 +199,23 @@ def test_the_workflow_wins_while_its_critical_completion_is_higher_and_what_expl
     assert [gap.task_id for gap in report.task_gaps(*between)] == [f"t{i}" for i in range(1, 8)]
     assert verdict.agent_replans == 2
     assert isinstance(verdict.workflow_replans, Unscored)
+
+
+def test_a_comparison_the_other_way_round_is_that_of_renamed_agents() -> None:
+    def gap(first: str, second: str) -> PairedDifference:
+        scores = [a_score(first, f"t{i}", 4 - i % 3, success=i > 1) for i in TASKS]
+        scores += [a_score(second, f"t{i}", i % 2, success=i % 3 == 0) for i in TASKS]
+        pair = rank_agents(scores, resamples=QUICK).comparisons["success_rate"].pair(first, second)
+        assert pair is not None
+        return pair
+
+    want, turned = gap("a", "b"), oriented(gap("z", "y"), "z")
+    assert oriented(want, "a") is want
+    assert (turned.first, turned.second, turned.difference) == ("z", "y", want.difference)
+    assert (turned.first_only, turned.second_only) == (want.first_only, want.second_only)
+    assert turned.low == pytest.approx(want.low)
+    assert turned.high == pytest.approx(want.high)
+    assert turned.p_above == pytest.approx(want.p_above, abs=0.02)
 
 
 @pytest.mark.parametrize(("workflow", "agent", "wins"), [(2, 4, "agent"), (4, 4, "level")])

@@ -9,7 +9,7 @@ from builders import a_graph, a_run
 
 from untaken.analysis.corpus import score_runs
 from untaken.plans import GraphSet, PlanGraph
-from untaken.scoring import GraphDoubt, graph_doubts, score_run
+from untaken.scoring import GraphDoubt, alike, graph_doubts, score_run
 from untaken.scoring.graph_doubts import MIN_RUNS, MIN_SUCCESSES
 
 
@@ -52,6 +52,34 @@ def test_a_misspelled_tool_is_named_from_five_runs_on(desc, sub_goal, meant: Seq
     )
     assert doubt.hint == "Did you mean 'search_orders'?"
     assert f"which none of {MIN_RUNS} runs calls" in doubt.message
+
+
+ALIKE = [
+    # name in a graph, tools called, the alike ones with their likeness: twice the letters in common by all
+    ("search", ["find", "SEARCH", "search_it"], [("SEARCH", 1), ("search_it", 0.8)]),
+    ("read-file", ["read_file", "read_files"], [("read_file", 1), ("read_files", 18 / 19)]),
+    ("abcd", ["abcz", "abz"], [("abcz", 0.75)]),
+    ("abc", ["abxyzvw", "abcwxyz", "abczz", "cab"], [("abczz", 0.75), ("cab", 2 / 3), ("abcwxyz", 0.6)]),
+    ("abc", ["bca", "cab"], [("bca", 2 / 3), ("cab", 2 / 3)]),  # by name where equal
+    ("abcxy", ["abczvw", "abczv"], [("abczv", 0.6)]),  # 0.6 is enough
+    ("serch_*", ["search_orders"], [("search_orders", 12 / 13)]),  # one letter more
+    ("seaarch_*", ["search_orders"], [("search_orders", 14 / 15)]),  # one letter less
+    ("*_serch", ["orders_search"], [("orders_search", 12 / 13)]),
+    ("*_seaarch", ["orders_search"], [("orders_search", 14 / 15)]),
+    ("se[ae]rch?", ["seaerch"], [("seaerch", 1)]),
+    ("*", ["search"], []),
+    ("a*", ["b", "ab"], [("ab", 1)]),
+    ("x" * 300 + "a", ["x" * 300 + "b"], [("x" * 300 + "b", 300 / 301)]),  # frequent letters count
+    ("t", [f"{n:03}" for n in range(200)] + ["t"], []),  # of two hundred, by name
+    ("t", [f"{n:03}" for n in range(199)] + ["t"], [("t", 1)]),
+]
+
+
+@pytest.mark.parametrize(("name", "tools", "want"), ALIKE)
+def test_tools_are_alike_by_the_letters_in_common(name, tools, want) -> None:
+    found = alike(name, reversed(tools))
+    assert [tool for _, tool in found] == [tool for tool, _ in want]
+    assert [likeness for likeness, _ in found] == pytest.approx([likeness for _, likeness in want])
 
 
 TOO_FEW = [

@@ -106,6 +106,31 @@ def test_a_version_against_itself_calls_nothing_and_says_what_would_have_been_fo
         assert one.found == pytest.approx(norm.cdf(one.drop / error - norm.ppf(0.975)))
 
 
+def test_each_side_is_counted_by_itself() -> None:
+    faults = ("", "skip check", "", "fail pay")
+    found = compared(versions(lambda n: faults[n % 4]))
+    counts = {
+        one.sub_goal: (one.a_completed, one.a_reached, one.b_completed, one.b_reached, one.kind, one.critical)
+        for one in found.sub_goals
+    }
+    assert counts == {
+        "check": (40, 40, 30, 40, "skipped", True),
+        "pay": (36, 40, 20, 30, "failed", False),  # what skipped the critical step did not reach it
+        "find": (40, 40, 40, 40, None, False),
+    }
+    assert [one.p_holm is None for one in found.sub_goals] == [False, False, True]  # no test could call it
+    assert {one.sub_goal: one.difference for one in found.sub_goals} == pytest.approx(
+        {"check": -0.25, "pay": -0.2, "find": 0}
+    )
+    outcome = found.outcome
+    assert (outcome.a_succeeded, outcome.a_runs, outcome.b_succeeded, outcome.b_runs) == (36, 40, 20, 40)
+    assert [(one.measure, one.a, one.b, one.difference, one.tasks) for one in found.costs] == [
+        ("retries", 0, 0, 0, 20),
+        ("cost", 0.5, 0.5, 0, 20),
+        ("steps", 3, 2.75, -0.25, 20),
+    ]
+
+
 def test_runs_that_stopped_before_a_step_are_not_counted_for_it() -> None:
     found = compared(versions(lambda n: "stop find" if n % 2 else ""))
     reached = {one.sub_goal: one.b_reached for one in found.sub_goals}

@@ -47,17 +47,17 @@ def oriented(pair: PairedDifference, first: str) -> PairedDifference:
         pair,
         first=pair.second,
         second=pair.first,
-        difference=_times(pair.difference, -1),
-        low=_times(pair.high, -1),
-        high=_times(pair.low, -1),
+        difference=_negated(pair.difference),
+        low=_negated(pair.high),
+        high=_negated(pair.low),
         first_only=pair.second_only,
         second_only=pair.first_only,
         p_above=pair.p_above if isinstance(pair.p_above, Unscored) else 1 - pair.p_above,
     )
 
 
-def _times(value: Score, factor: int) -> Score:
-    return value if isinstance(value, Unscored) else value * factor
+def _negated(value: Score) -> Score:
+    return value if isinstance(value, Unscored) else -value
 
 
 def _verdict(cells: RunsByCell, gap: PairedDifference) -> WorkflowVerdict:
