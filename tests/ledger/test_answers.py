@@ -32,3 +32,11 @@ def test_an_observation_is_paired_with_the_call_it_answers(
     found = list(paired(calls, answers))
     assert [answer for answer, _ in found] == answers
     assert [call and call.tool for _, call in found] == want
+
+
+def test_a_call_has_its_last_answer_from_before_the_end() -> None:
+    run = a_run().call("a").observe("old").observe("new").call("b")
+    assert {seq: answer.content for seq, answer in run.run().answers.items()} == {1: "new"}
+    run.finish().observe("late")
+    assert {seq: answer.content for seq, answer in run.run().answers.items()} == {1: "new"}
+    assert a_run().finish().run().answers == {}

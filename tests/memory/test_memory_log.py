@@ -73,11 +73,22 @@ def test_the_same_observation_again_is_a_no_op() -> None:
     assert len(memory) == 2
 
 
-def test_the_same_key_with_another_payload_is_a_conflict_and_changes_nothing() -> None:
+@pytest.mark.parametrize(
+    ("more", "run"),
+    [
+        ([seen("r2"), seen("r1", success=0.0)], "r1"),
+        ([seen("r2"), seen("r2", success=0.0)], "r2"),
+        ([seen("r2"), seen("r2"), seen("r3"), seen("r3", steps=7.0)], "r3"),
+    ],
+    ids=["known before", "new", "after a copy"],
+)
+def test_the_same_key_with_another_payload_is_a_conflict_and_changes_nothing(
+    more: list[Observed], run: str
+) -> None:
     memory = PolicyMemory([seen("r1")])
     with pytest.raises(UntakenError) as error:
-        memory.extend([seen("r2"), seen("r1", success=0.0)])
-    assert (error.value.code, error.value.where.run) == ("memory-conflict", "r1")
+        memory.extend(more)
+    assert (error.value.code, error.value.where.run) == ("memory-conflict", run)
     assert memory.log == (seen("r1"),)
 
 

@@ -124,6 +124,12 @@ def test_spans_take_every_run_once_and_can_leave_one_out() -> None:
     assert early.spans(without_run="cheap").cost == ValueRange(low=2.0, high=2.0)
 
 
+def test_a_figure_is_placed_inside_its_span() -> None:
+    span = ValueRange(low=1.0, high=5.0)
+    assert [span.normalise(value) for value in (0.0, 1.0, 2.0, 5.0, 9.0)] == [0.0, 0.0, 0.25, 1.0, 1.0]
+    assert ValueRange(low=2.0, high=2.0).normalise(3.0) == 0.0
+
+
 def test_weak_records_widen_no_span() -> None:
     snapshot = PolicyMemory([seen("r1", cost=2.0), weak("r2")]).snapshot()
     assert snapshot.costs == ValueRange(low=2.0, high=2.0)

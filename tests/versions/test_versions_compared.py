@@ -12,7 +12,7 @@ from builders import a_graph, a_run
 from scipy.stats import norm
 
 from untaken.analysis.corpus import Corpus, evaluate_corpus
-from untaken.analysis.versions import VersionComparison, versions_of
+from untaken.analysis.versions import FirstSuspect, VersionComparison, versions_of
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import UntakenError
 from untaken.ledger import Run
@@ -118,7 +118,11 @@ def test_each_side_is_counted_by_itself() -> None:
         "pay": (36, 40, 20, 30, "failed", False),  # what skipped the critical step did not reach it
         "find": (40, 40, 40, 40, None, False),
     }
-    assert [one.p_holm is None for one in found.sub_goals] == [False, False, True]  # no test could call it
+    assert (found.tasks, found.a_runs, found.b_runs, found.largest) == (20, 40, 40, 0.25)
+    assert found.first_suspect == FirstSuspect(sub_goal="check", difference=-0.25)
+    check, pay, find = found.sub_goals
+    assert (check.p_holm, pay.p_holm) == (pytest.approx(2 * (check.p or 0)), pay.p)
+    assert find.p_holm is None  # no number of runs like these could call it, so it does not count as a test
     assert {one.sub_goal: one.difference for one in found.sub_goals} == pytest.approx(
         {"check": -0.25, "pay": -0.2, "find": 0}
     )

@@ -204,14 +204,15 @@ def compare_versions(
 
 def _suspect(changes: Sequence[SubGoalChange]) -> FirstSuspect | None:
     """The drop that costs most runs: a large one among few that reached the sub-goal is likely noise."""
-
-    def lost(one: SubGoalChange) -> float:
-        return -(one.difference or 0.0) * (one.a_reached + one.b_reached)
-
-    worst = max(changes, key=lambda one: (lost(one), one.sub_goal), default=None)
-    if worst is None or lost(worst) <= 0:
+    drops = [
+        (-change * (one.a_reached + one.b_reached), one.sub_goal, change)
+        for one in changes
+        if (change := one.difference) is not None and change < 0
+    ]
+    if not drops:
         return None
-    return FirstSuspect(sub_goal=worst.sub_goal, difference=worst.difference or 0.0)
+    _, name, difference = max(drops)
+    return FirstSuspect(sub_goal=name, difference=difference)
 
 
 def _completed(name: str, one: VersionRun) -> bool | None:
