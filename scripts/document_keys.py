@@ -35,31 +35,61 @@ def with_documents(page: str) -> str:
 
 
 def documents() -> str:
-    """Every document with its keys; objects that an earlier one has, too, name their place in that."""
-    seen: dict[frozenset[str], str] = {}
+    """Every document with its keys; objects that hold an earlier one name its place, and what they add."""
+    seen: dict[str, Group] = {}
     said: set[tuple[str, ...]] = set()
     return "\n\n".join(_document(name, seen, said) for name in SCHEMAS if name not in FILES)
 
 
-def _document(name: str, seen: dict[frozenset[str], str], said: set[tuple[str, ...]]) -> str:
+def _document(name: str, seen: dict[str, Group], said: set[tuple[str, ...]]) -> str:
     schema = json_schema(name)
     title = schema["properties"]["schema"]["const"]
     (_, top, values), *inner = (group for group in groups(schema) if group.names != FINDING)
-    lines = [f"**`{title}`** (`{name}`): {_shown(top[1:], values, said)}"]
-    for place, keys, values in inner:
-        known = seen.setdefault(frozenset(keys), f"`{place}` of `{name}`")
-        same = known if known != f"`{place}` of `{name}`" and len(keys) > 3 else ""
-        lines.append(f"- `{place}`: {f'as {same}' if same else _shown(keys, values, said)}")
-    return f"{lines[0]}\n\n" + "\n".join(lines[1:]) if inner else lines[0]
+    first = f"**`{title}`** (`{name}`): {_shown(top[1:], values, said)}"
+    lines: list[str] = []
+    whole = ""
+    for group in inner:
+        if whole and group.place.startswith(whole):
+            continue  # a part of an object that is as another one
+        here, known = f"`{group.place}` of `{name}`", _inside(group, seen)
+        added = tuple(key for key in group.keys if known and key not in seen[known].keys)
+        more = f", and {_shown(added, group.values, said)}" if added else ""
+        whole = f"{group.place.removesuffix('[]')}." if known and not added else ""
+        words = f"as {known}{more}" if known else _shown(group.keys, group.values, said)
+        if lines and lines[-1].endswith(f": {words}"):
+            lines[-1] = lines[-1].replace(": ", f", `{group.place}`: ", 1)
+        else:
+            lines.append(f"- `{group.place}`: {words}")
+        seen.setdefault(here, group)
+    return "\n\n".join([first, *(["\n".join(lines)] if lines else [])])
+
+
+def _inside(group: Group, seen: dict[str, Group]) -> str:
+    """The earlier place that has most of the keys of an object, and no other; none for a few keys."""
+    fits = [
+        place for place, other in seen.items() if len(other.keys) > 3 and set(other.keys) <= set(group.keys)
+    ]
+    best = max(fits, key=lambda place: len(seen[place].keys), default="")
+    return best if best and 2 * len(seen[best].keys) > len(group.keys) else ""
 
 
 def _shown(keys: tuple[str, ...], values: dict[str, tuple[str, ...]], said: set[tuple[str, ...]]) -> str:
+    ends = {f"{key}_{end}" for key in map(_name, keys) for end in ("low", "high")}
+    names = set(map(_name, keys))
     shown = []
     for key in keys:
-        some = values.get(key.strip("`?"), ())
-        shown.append(f"{key} ({', '.join(f'`{one}`' for one in some)})" if some and some not in said else key)
+        if _name(key) in ends:
+            continue
+        some = values.get(_name(key), ())
+        mark = "±" if {f"{_name(key)}_low", f"{_name(key)}_high"} <= names else ""
+        words = f" ({', '.join(f'`{one}`' for one in some)})" if some and some not in said else ""
+        shown.append(f"{key}{mark}{words}")
         said.add(some)
     return ", ".join(shown)
+
+
+def _name(key: str) -> str:
+    return key.strip("`?")
 
 
 def groups(schema: dict[str, Any], place: str = "") -> Iterator[Group]:

@@ -37,6 +37,8 @@ PARTS: Final = {
 """Pages of which a part is written, and what writes it."""
 OFTEN: Final = 3
 """Tables that share a column before the page explains it once for all of them."""
+ALIKE: Final = 3
+"""Columns in a row, not explained at the top, that an earlier table has, before the page leads there."""
 HEAD: Final = """\
 # Tables: what each column means
 
@@ -53,6 +55,9 @@ Below they are listed by name alone.
 """
 CSV: Final = "One row per run and result: [`untaken export --to csv`](cli.md#untaken-export)."
 FACTS_HEAD: Final = "## Facts\n\nWhat [`untaken export --to parquet`](cli.md#untaken-export) writes."
+
+
+Keys = set[tuple[str, str, str]]
 
 
 class Line(NamedTuple):
@@ -88,12 +93,17 @@ def tables_page() -> str:
     often = Counter(line.key for line in every)
     unmarked = {line.key: line._replace(marked=line.marked.replace("?", "")) for line in every}
     most = {key[0]: unmarked[key] for key, count in reversed(often.most_common()) if count >= OFTEN}
-    shared = {line.key: "" for line in most.values()}
+    shared = {line.key for line in most.values()}
+
+    before: dict[str, Keys] = {}
 
     def described(level: str, name: str, words: str, columns: Columns[Any]) -> str:
-        home = f"{name}_table"
-        same = dict.fromkeys((line.key for line in lines(tables[home][1])), home) if home in tables else {}
-        return "\n".join([f"{level} {name}\n\n{words}\n", *_items(lines(columns), shared | same)])
+        own = list(lines(columns))
+        keys = {line.key for line in own}
+        home = max(before, key=lambda other: len(keys & before[other] - shared), default="")
+        items = _items(own, shared, home, before.get(home, set()))
+        before[name] = keys
+        return "\n".join([f"{level} {name}\n\n{words}\n", *items])
 
     parts = [
         "\n".join([HEAD, *map(str, sorted(most.values()))]),
@@ -155,14 +165,23 @@ def _is_reason(name: str, columns: Columns[Any]) -> bool:
     return about and meaning.startswith("why ") and meaning.endswith(" unscored")
 
 
-def _items(of: Iterable[Line], known: dict[tuple[str, str, str], str]) -> Iterator[str]:
-    """List items. Columns that are explained elsewhere and follow each other are one, with where that is."""
-    for home, group in groupby(of, lambda line: known.get(line.key)):
-        if home is None:
-            yield from map(str, group)
+def _items(of: Iterable[Line], shared: Keys, home: str, there: Keys) -> Iterator[str]:
+    """List items: columns in a row are one that the table ``home`` explains, or the top of the page."""
+    places: list[tuple[Line, str | None]] = []
+    for inside, group in groupby(of, lambda line: line.key in there):
+        some = list(group)
+        led = inside and sum(line.key not in shared for line in some) >= ALIKE
+        places += [(line, home if led else "" if line.key in shared else None) for line in some]
+    for place, group_of in groupby(places, lambda each: each[1]):
+        same = [line for line, _ in group_of]
+        if place is None:
+            yield from map(str, same)
         else:
-            names = ", ".join(line.marked for line in group)
-            yield f"- as in [{home}](#{home}): {names}" if home else f"- {names}"
+            yield f"- as in [{place}](#{place}): {_names(same)}" if place else f"- {_names(same)}"
+
+
+def _names(of: Iterable[Line]) -> str:
+    return ", ".join(line.marked for line in of)
 
 
 if __name__ == "__main__":
