@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.stats.multiple import benjamini_hochberg, holm
+from untaken.stats.rounding import without_noise
 
 HOLM = [
     ("none", [], []),
@@ -48,3 +49,11 @@ BENJAMINI_HOCHBERG = [
 )
 def test_benjamini_hochberg_by_hand(desc: str, given_p: list[float], want: list[float]) -> None:
     assert benjamini_hochberg(given_p) == pytest.approx(want)
+
+
+@pytest.mark.parametrize(("of", "n", "alpha"), [(60, 3, 0.05), (70, 7, 0.1), (140, 7, 0.05), (30, 3, 0.1)])
+def test_a_q_that_is_exactly_a_threshold_is_not_above_it_for_the_rounding_of_its_p(
+    of: int, n: int, alpha: float
+) -> None:
+    (smallest,) = without_noise(np.array([1 / of]))
+    assert benjamini_hochberg([smallest, *[0.9] * (n - 1)])[0] == alpha

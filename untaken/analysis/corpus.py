@@ -347,11 +347,11 @@ def evaluate_corpus(
             runs that share their values are compared.
         progress: called now and then with (done, total, what).
         resamples: of the bootstrap behind the ranking's intervals.
-        cluster: who shares the work, as for `untaken.facts.scaling.open_cluster`: a number of processes, the
+        cluster: who shares the work, as for `untaken.facts.open_cluster`: a number of processes, the
             address of a Dask scheduler, or its client. The result is the same.
 
     Raises:
-        UntakenError: as `open_cluster`; of paths, as `untaken.facts.scaling.find_ledgers`.
+        UntakenError: as `open_cluster`; of paths, as `untaken.facts.find_ledgers`.
     """
     graph_set, weighed = _graph_set(graphs), weights or Weights()
     with open_cluster(cluster) as workers:

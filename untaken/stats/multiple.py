@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from untaken.stats.rounding import Floats, without_noise
+from untaken.stats.rounding import DECIMALS, Floats, without_noise
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
@@ -20,7 +20,8 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p))
     scaled = np.asarray(p)[falling] * (len(p) / np.arange(len(p), 0, -1))
     adjusted[falling] = np.minimum(1.0, np.minimum.accumulate(scaled))
-    return [float(q) for q in without_noise(adjusted)]
+    # A digit less than p has: three times a p of 1/60, which ends in 67, is 0.05 and not above it.
+    return [float(q) for q in without_noise(adjusted, DECIMALS - 1)]
 
 
 def holm(p: Floats | Sequence[float]) -> Floats:

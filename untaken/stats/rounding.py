@@ -23,6 +23,6 @@ def quantised(value: float) -> float:
     return round(value, DECIMALS)
 
 
-def without_noise(values: Floats) -> Floats:
-    """Exact p-values to 12 significant digits: one of 1/20 is not above 0.05 for the order of a sum."""
-    return np.array([float(f"{value:.{DECIMALS}g}") for value in values])
+def without_noise(values: Floats, digits: int = DECIMALS) -> Floats:
+    """Exact p-values to some significant digits: one of 1/20 is not above 0.05 for the order of a sum."""
+    return np.array([float(f"{value:.{digits}g}") for value in values])
