@@ -22,26 +22,31 @@ class Group(NamedTuple):
     keys: tuple[str, ...]
     values: dict[str, tuple[str, ...]]
 
+    def adds(self, key: str, known: set[str], said: set[tuple[str, ...]]) -> bool:
+        """Whether a key, or what it may be, is not among those that the page explains elsewhere."""
+        some = self.values.get(_name(key), ())
+        return _name(key) not in known or bool(some and some not in said)
+
     @property
     def names(self) -> set[str]:
         """The keys without the mark of those that may be missing."""
         return {key.strip("`?") for key in self.keys}
 
 
-def with_documents(page: str) -> str:
-    """The page with the documents of now."""
+def with_documents(page: str, tables: dict[str, set[str]]) -> str:
+    """The page with the documents of now, given the columns of each table."""
     before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{documents()}\n\n{END}{rest.partition(END)[2]}"
+    return f"{before}{BEGIN}\n\n{documents(tables)}\n\n{END}{rest.partition(END)[2]}"
 
 
-def documents() -> str:
-    """Every document with its keys; objects that hold an earlier one name its place, and what they add."""
-    seen: dict[str, Group] = {}
+def documents(tables: dict[str, set[str]]) -> str:
+    """Every document with its keys; what holds a table or an earlier object leads there."""
+    seen = {f"[{name}](tables.md#{name})": names for name, names in tables.items()}
     said: set[tuple[str, ...]] = set()
     return "\n\n".join(_document(name, seen, said) for name in SCHEMAS if name not in FILES)
 
 
-def _document(name: str, seen: dict[str, Group], said: set[tuple[str, ...]]) -> str:
+def _document(name: str, seen: dict[str, set[str]], said: set[tuple[str, ...]]) -> str:
     schema = json_schema(name)
     title = schema["properties"]["schema"]["const"]
     (_, top, values), *inner = (group for group in groups(schema) if group.names != FINDING)
@@ -52,7 +57,7 @@ def _document(name: str, seen: dict[str, Group], said: set[tuple[str, ...]]) -> 
         if whole and group.place.startswith(whole):
             continue  # a part of an object that is as another one
         here, known = f"`{group.place}` of `{name}`", _inside(group, seen)
-        added = tuple(key for key in group.keys if known and key not in seen[known].keys)
+        added = tuple(key for key in group.keys if known and group.adds(key, seen[known], said))
         more = f", and {_shown(added, group.values, said)}" if added else ""
         whole = f"{group.place.removesuffix('[]')}." if known and not added else ""
         words = f"as {known}{more}" if known else _shown(group.keys, group.values, said)
@@ -60,17 +65,15 @@ def _document(name: str, seen: dict[str, Group], said: set[tuple[str, ...]]) -> 
             lines[-1] = lines[-1].replace(": ", f", `{group.place}`: ", 1)
         else:
             lines.append(f"- `{group.place}`: {words}")
-        seen.setdefault(here, group)
+        seen.setdefault(here, group.names)
     return "\n\n".join([first, *(["\n".join(lines)] if lines else [])])
 
 
-def _inside(group: Group, seen: dict[str, Group]) -> str:
-    """The earlier place that has most of the keys of an object, and no other; none for a few keys."""
-    fits = [
-        place for place, other in seen.items() if len(other.keys) > 3 and set(other.keys) <= set(group.keys)
-    ]
-    best = max(fits, key=lambda place: len(seen[place].keys), default="")
-    return best if best and 2 * len(seen[best].keys) > len(group.keys) else ""
+def _inside(group: Group, seen: dict[str, set[str]]) -> str:
+    """The table or earlier place with most of the keys of an object and no other; none for a few keys."""
+    fits = [place for place, names in seen.items() if len(names) > 3 and names <= group.names]
+    best = max(fits, key=lambda place: len(seen[place]), default="")
+    return best if best and 2 * len(seen[best]) > len(group.keys) else ""
 
 
 def _shown(keys: tuple[str, ...], values: dict[str, tuple[str, ...]], said: set[tuple[str, ...]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from untaken.traces import formats
@@ -17,13 +17,16 @@ END: Final = "<!-- end of fields -->"
 
 
 def fields() -> str:
-    """A list in Markdown: an item for each format."""
-    return "\n".join(
-        f"- `{info.name}`: "
-        + "; ".join(f"**{field}** {_places(info.reads[field])}" for field in FIELDS if field in info.reads)
-        for info in formats()
-        if info.reads
-    )
+    """A list in Markdown: an item for each format, where fields of the same places are one."""
+    return "\n".join(f"- `{info.name}`: {_fields(info.reads)}" for info in formats() if info.reads)
+
+
+def _fields(reads: Mapping[str, Sequence[str]]) -> str:
+    by_places: dict[str, list[str]] = {}
+    for field in FIELDS:
+        if field in reads:
+            by_places.setdefault(_places(reads[field]), []).append(field)
+    return "; ".join(f"**{', '.join(names)}** {places}" for places, names in by_places.items())
 
 
 def _places(places: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -29,10 +29,10 @@ TYPES: Final = {
     "datetime64[us, UTC]": "time",
     "object": "list of texts",
 }
-PARTS: Final = {
+PARTS: Final[dict[str, Callable[[str], str]]] = {
     "cli.md": verb_options.with_options,
     "formats.md": format_fields.with_fields,
-    "interface.md": document_keys.with_documents,
+    "interface.md": lambda page: document_keys.with_documents(page, _names_of_columns()),
 }
 """Pages of which a part is written, and what writes it."""
 OFTEN: Final = 3
@@ -122,6 +122,14 @@ def views_tables() -> dict[str, tuple[str, Columns[Any]]]:
         if said := re.search(r"(.*?) ?\(columns: `([A-Z_]+)`", table.__doc__ or ""):
             found[name] = (f"{said[1]}.", getattr(inspect.getmodule(table), said[2]))
     return found
+
+
+def _names_of_columns() -> dict[str, set[str]]:
+    """The columns of each table, without those that are marks."""
+    return {
+        name: {column for column in columns if not _is_reason(column, columns)}
+        for name, (_, columns) in views_tables().items()
+    }
 
 
 def lines(columns: Columns[Any]) -> Iterator[Line]:
