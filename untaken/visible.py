@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
+from collections.abc import Container
+from itertools import count
 from typing import Final
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
@@ -22,6 +24,13 @@ CONTROL: Final = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
 def visible(text: str) -> str:
     """Line breaks and tabs become blanks; escapes, direction marks and the like a visible mark."""
     return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def free_id(stem: str, taken: Container[str], *, most: int | None = None) -> str:
+    """The stem if it is free, else its first `most` characters with the first free number."""
+    if stem not in taken:
+        return stem
+    return next(name for n in count(2) if (name := f"{stem[:most]}-{n}") not in taken)
 
 
 def one_line(text: object, limit: int = 120) -> str:

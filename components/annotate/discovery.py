@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import count
 
 import msgspec
 import streamlit as st
@@ -40,6 +39,7 @@ from untaken.plans import (
     unusable,
 )
 from untaken.views import support_table
+from untaken.visible import free_id
 
 SOURCES: dict[Source, str] = {
     "actions": "Tools that were called",
@@ -274,9 +274,7 @@ def _take(draft: ProposedGraph, tasks: Sequence[str], named: str | None) -> None
 
 def _new_graph(draft: ProposedGraph, tasks: Sequence[str], named: str | None) -> PlanGraph:
     """The plan that a draft becomes, under an id that is free."""
-    known = session.graph_ids()
-    stem = named or "suggested"
-    name = next(free for n in count(1) if (free := stem if n == 1 else f"{stem}-{n}") not in known)
+    name = free_id(named or "suggested", session.graph_ids())
     return msgspec.structs.replace(_unmarked(draft.graph), id=name, version=1, tasks=list(tasks))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Final
 
 import streamlit as st
@@ -15,6 +14,7 @@ from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.plans import PlanGraph, SubGoal, escape_glob, teaches
 from untaken.views import without_graph
+from untaken.visible import free_id
 
 ASKED: Final = "first_graph_asked"
 ID_CHARS: Final = 80
@@ -58,10 +58,8 @@ def write(task: str) -> None:
     """Open a new plan graph of this task alone (a task id of a ledger, untrusted), with one sub-goal."""
     from components.annotate import session  # noqa: PLC0415 (slow, and only for who edits)
 
-    known = session.graph_ids()
-    name = next(free for n in count(1) if (free := task if n == 1 else f"{task[:ID_CHARS]}-{n}") not in known)
     graph = PlanGraph(
-        id=name,
+        id=free_id(task, session.graph_ids(), most=ID_CHARS),
         tasks=[escape_glob(task)],
         sub_goals=[SubGoal(id="first", title="First sub-goal")],
     )

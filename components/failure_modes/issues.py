@@ -31,6 +31,7 @@ from untaken.analysis import (
 from untaken.errors import UntakenError
 from untaken.numbers import counted
 from untaken.views import corpus_issues, issue_rates_table, issue_runs_table, issues_table
+from untaken.visible import free_id
 
 STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reopened"}
 """A mark for each word, so that colour is never the only sign."""
@@ -176,7 +177,7 @@ def _free_id(title: str) -> str:
     """A readable id that no issue has."""
     known = {issue.id for issue in kept_issues(state.workspace().path).issues}
     stem = "-".join(re.findall(r"\w+", title.lower()))[:60] or "issue"
-    return next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, 10_000))) if name not in known)
+    return free_id(stem, known)
 
 
 def _save(edit: IssueEdit) -> None:

@@ -17,6 +17,7 @@ from untaken import limits
 from untaken.analysis.failure_modes.failure_mode import COLOURS, FailureMode, ModeChange, Taxonomy
 from untaken.analysis.failure_modes.files import checked, plain_name
 from untaken.errors import UntakenError
+from untaken.visible import free_id
 
 _NOT_IN_ID: Final = re.compile(r"[^\w]+")
 
@@ -241,11 +242,7 @@ def _change(taxonomy: Taxonomy, by: str, at: datetime | None, what: str, why: st
 def _free_id(taxonomy: Taxonomy, name: str) -> str:
     # Half of the characters that an id may have: a number may follow.
     stem = _NOT_IN_ID.sub("-", one_line(name).casefold()).strip("-_")[: limits.MODE_NAME_CHARS // 2] or "mode"
-    taken = taxonomy.by_id
-    number = 1
-    while (found := stem if number == 1 else f"{stem}-{number}") in taken:
-        number += 1
-    return found
+    return free_id(stem, taxonomy.by_id)
 
 
 def _refused(message: str) -> UntakenError:
