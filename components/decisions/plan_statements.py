@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -176,7 +175,7 @@ def _silent(found: PlanEvaluation) -> None:
     with st.expander("Why other alternatives have no support"):
         for reason, count in found.silent_alternatives:
             st.caption(text.label(f"{counted(count, 'alternative')}: {reason}", 300))
-        for reason, count in sorted(Counter(why.reason for why in found.silent.values()).items()):
+        for reason, count in found.silent_runs.items():
             st.caption(text.label(f"{counted(count, 'run')} without plan decisions: {reason}", 300))
         st.caption(text.label(data_needed(found), 600))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -75,8 +74,7 @@ def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
     console.say(f"supported: {groups_words(evaluation)}; shuffled outcomes show chance, not confounding")
     for reason, count in evaluation.silent_alternatives:
         console.say(f"  {count} without support: {reason}")
-    silent = Counter(why.reason for why in evaluation.silent.values())
-    for reason, count in sorted(silent.items()):
+    for reason, count in evaluation.silent_runs.items():
         console.say(f"  {counted(count, 'run')} without plan decisions: {reason}")
 
 

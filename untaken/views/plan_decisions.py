@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
@@ -105,7 +104,6 @@ class PlanDocument(DocumentPart, frozen=True, kw_only=True):
 def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored | None = None) -> PlanDocument:
     """The document of `evaluation`, with the calibration card where one was asked for."""
     ids = {digest: run.path.run_id for digest, run in evaluation.runs.items()}
-    silent_runs = Counter(why.reason for why in evaluation.silent.values())
     names = _domain_names(evaluation)
     # By identity: an alternative refers to the statement object itself.
     places = {id(statement): place for place, statement in enumerate(evaluation.statements)}
@@ -117,7 +115,7 @@ def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored |
         ],
         groups=evaluation.groups,
         silent=dict(evaluation.silent_alternatives),
-        silent_runs=dict(sorted(silent_runs.items())),
+        silent_runs=evaluation.silent_runs,
         statements=[_statement(statement, names) for statement in evaluation.statements],
         card=UNSET if card is None else card,
     )

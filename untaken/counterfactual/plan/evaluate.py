@@ -138,6 +138,11 @@ class PlanEvaluation:
     shuffles: int = SHUFFLES
 
     @property
+    def silent_runs(self) -> dict[str, int]:
+        """Runs without plan decisions by why they have none."""
+        return dict(sorted(Counter(why.reason for why in self.silent.values()).items()))
+
+    @property
     def groups(self) -> dict[Label, int]:
         """Supported statements, counted by nested group: those found, and those that explain the verdict."""
         seen = {(s.label, s.group) for s in self.statements if s.supported}
