@@ -11,10 +11,9 @@ from components.annotate import graph_doubts
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import AgentEffect, Corpus, Preview, corpus_doubts, preview
-from untaken.errors import number
 from untaken.numbers import counted, percent
 from untaken.plans import PlanGraph, graph_digest
-from untaken.scoring import AgentScore, MissingRule
+from untaken.scoring import MissingRule
 from untaken.views import changes_table, effects_table
 
 WHOLE: Final = "annotate_whole"
@@ -83,7 +82,7 @@ def _edges(seen: Preview) -> str:
 
 
 def _agents(seen: Preview) -> None:
-    moved = [_moved(one) for one in seen.agents if _rate(one.before) != _rate(one.after)]
+    moved = [_moved(one) for one in seen.agents if one.moved]
     if moved:
         st.markdown("  \n".join(moved[:12]))
     with st.expander("Agents before and after"):
@@ -92,14 +91,9 @@ def _agents(seen: Preview) -> None:
         tables.table(effects_table(seen), key="effects", name="Agents before and after", columns=columns)
 
 
-def _rate(score: AgentScore | None) -> float | None:
-    return None if score is None else number(score.completion)
-
-
 def _moved(one: AgentEffect) -> str:
     before, after = ("–" if s is None else percent(s.completion) for s in (one.before, one.after))
-    runs = max(score.runs for score in (one.before, one.after) if score is not None)
-    return f"**{text.label(one.agent, 40)}** completion {before} → {after} ({counted(runs, 'run')})"
+    return f"**{text.label(one.agent, 40)}** completion {before} → {after} ({counted(one.runs, 'run')})"
 
 
 def _seen(graph: PlanGraph) -> Preview:

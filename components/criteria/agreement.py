@@ -9,7 +9,7 @@ import streamlit as st
 from components import figures
 from components.shared import judges, state, tables, text
 from components.shared.panels import panel
-from untaken.judging import LEAST_KAPPA
+from untaken.judging import LEAST_KAPPA, unreliable_judges
 from untaken.numbers import counted, decimal, interval, percent
 from untaken.views import (
     concord_table,
@@ -102,10 +102,7 @@ def _unreliable() -> None:
             f"κ {decimal(one.kappa)} ({interval(one.kappa_low, one.kappa_high, decimal)}), "
             f"agreement {percent(one.agreement)} ({interval(one.low, one.high, percent)}), n = {one.n:,}."
         )
-    bad = [one for one in judged if one.trust == "unreliable"]
-    whole = {one.judge for one in bad if one.part == "all"}
-    # Named as a whole, a judge is not named for each sub-goal again.
-    shown = [one for one in bad if one.part == "all" or one.judge not in whole]
+    shown = unreliable_judges(judged)
     if not shown:
         return
     named = [

@@ -138,7 +138,7 @@ def _in_words(found: Reviewers) -> str:
 
 def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
     common = [pair for pair in pairs if pair.n]
-    clear = sum(not isinstance(pair.kappa_low, Unscored) and pair.kappa_low > 0 for pair in common)
+    clear = sum(pair.beyond_chance for pair in common)
     bare = sum(isinstance(pair.kappa, Unscored) for pair in common)
     unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare
     words = [

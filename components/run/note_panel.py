@@ -28,7 +28,9 @@ from untaken.analysis import (
     filed_texts,
     judged_suggestions,
     kept_taxonomy,
+    note_without_mode,
     notes_of,
+    settled_modes,
     suggestion_quality,
 )
 from untaken.errors import Unscored
@@ -170,9 +172,7 @@ def _last_note(run: Run, place: Place) -> int | None:
 def _notes(run: Run, goals: Mapping[str, str]) -> None:
     """The last notes, the newest first; one's own without a mode can become one."""
     given, author = notes_of(run), reviewer.author()
-    # Notes that a mode was read from.
-    filed = {one.note for one in assignments_of(run) if one.status == "accepted"}
-    offered = next((n.seq for n in reversed(given) if n.author == author and n.seq not in filed), None)
+    offered = note_without_mode(run, author)
     for note in given[: -MOST_NOTES - 1 : -1]:  # from the newest on
         who = text.label((note.author or "unnamed").removeprefix("human:"), 60)
         about = "" if note.place == RUN else f" · {text.label(place_words(note.place, goals))}"
@@ -182,7 +182,7 @@ def _notes(run: Run, goals: Mapping[str, str]) -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.caption(f"{who}{about} · {note.at:%Y-%m-%d %H:%M} UTC{origin}", width="stretch")
                 if note.author == author and author is not None and not run.integrity.broken:
-                    _own_note(run, note, offered=note.seq == offered)
+                    _own_note(run, note, offered=note == offered)
     if len(given) > MOST_NOTES:
         st.caption(f"The last {MOST_NOTES} of {len(given):,}; see the events for the others.")
 
@@ -251,10 +251,7 @@ def dot(colour: str) -> str:
 
 def _suggested(run: Run, place: Place, taxonomy: Taxonomy) -> None:
     """What similar notes and judges suggest at this place; none of it counts until it is accepted."""
-    own, words = reviewer.author() or "", assignments_of(run)
-    here = [one for one in words if one.place == place]
-    # What the reviewer dismissed counts as settled: it is not suggested again.
-    settled = {taxonomy.current(one.mode) for one in here if one.status == "accepted" or one.by == own}
+    settled = settled_modes(run, place, taxonomy, by=reviewer.author() or "")
     judged = [one for one in judged_suggestions(run, taxonomy) if one.place == place]
     rows = [(taxonomy.current(one.mode), f"{one.by}: {one.reason or 'no reason given'}") for one in judged]
     asked = _asked(run, place)

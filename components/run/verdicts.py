@@ -14,10 +14,9 @@ from components.shared import after_saves, judges, roles, state, text
 from components.shared.panels import panel
 from untaken.ledger import Run
 from untaken.scoring import NodeScore
-from untaken.views import RunReport, VerdictView, decided_by_check, verdict_views
+from untaken.views import RunReport, VerdictView, decided_by_check, reviewers_differ, verdict_views
 
 UNANCHORED: Final = "No rule or check says which results a quote must be from. The gate does not count this."
-REVIEWERS: Final = "reviewers"
 JUDGES: Final = "judges"
 MOST_VERDICTS: Final = 20
 MOST_WARNINGS: Final = 5
@@ -85,13 +84,7 @@ def verdicts_on(report: RunReport, node: NodeScore) -> None:
 
 def _settling(report: RunReport, node: NodeScore, given: Sequence[VerdictView]) -> None:
     """Where reviewers differ, a way to settle it here; both of their verdicts stay."""
-    own = ("decides", "outranked")
-    # Verdicts that count, and those that a check overrules.
-    people = [v for v in given if v.authority == REVIEWERS and not v.settles and v.standing in own]
-    settled = any(view.settles and view.standing == "decides" for view in given)
-    if settled or len({view.passed for view in people}) < 2 or report.integrity.broken:
-        return
-    if not roles.may("reviewer"):
+    if report.integrity.broken or not reviewers_differ(given) or not roles.may("reviewer"):
         return
     store = state.workspace()
 

@@ -9,7 +9,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.ledger.events import Evidence, Verdict
 from untaken.scoring import score_run
-from untaken.views import find_unhandled, verdict_views
+from untaken.views import find_unhandled, reviewers_differ, verdict_views
 
 GRAPH = a_graph({"id": "x", "check": {"verdict": True}})
 
@@ -81,3 +81,25 @@ def test_what_a_run_did_after_a_failure(desc: str, run: RunBuilder, next_: str, 
 def test_a_run_that_changed_its_plan_noticed() -> None:
     run = a_run().plan("x").call("a", ok=False).plan("y").finish(False).verdict("x", False).run()
     assert find_unhandled(run, score_run(run, GRAPH)) == ()
+
+
+BOTH = [("human:ann", True, False), ("human:bob", False, False)]
+DIFFERING = [
+    ("two reviewers differ", BOTH, True),
+    ("they agree", [("human:ann", True, False), ("human:bob", True, False)], False),
+    ("one cannot tell", [("human:ann", True, False), ("human:bob", None, False)], False),
+    ("a judge differs from one", [("human:ann", True, False), ("judge:m", False, False)], False),
+    ("it was settled", [*BOTH, ("human:ann", True, True)], False),
+    ("one came round later", [*BOTH, ("human:bob", True, False)], False),
+]
+
+
+@pytest.mark.parametrize(("desc", "words", "want"), DIFFERING, ids=[case[0] for case in DIFFERING])
+def test_reviewers_differ_until_it_is_settled(
+    desc: str, words: list[tuple[str, bool | None, bool]], want: bool
+) -> None:
+    run = a_run().finish()
+    for by, passed, settles in words:
+        run.add(Verdict, sub_goal="x", passed=passed, by=by, settles=settles)
+    found = run.run()
+    assert reviewers_differ(verdict_views(found, score_run(found, GRAPH).node("x"))) is want

@@ -19,6 +19,7 @@ from untaken.analysis.failure_modes import (
     modes_by_run,
     modes_of,
     note_draft,
+    note_without_mode,
     notes_of,
 )
 from untaken.errors import UntakenError
@@ -139,3 +140,18 @@ def test_a_note_says_something_and_fits(text: str) -> None:
     with pytest.raises(UntakenError) as fault:
         note_draft(text, author="human:ann")
     assert fault.value.code == "note-invalid"
+
+
+def test_the_note_to_make_a_mode_of_is_the_authors_last_one_that_none_was_read_from() -> None:
+    run = finished()
+    for author in ("human:ann", "human:ann", "human:ann", "human:bob"):
+        run.add(ReviewNote, author=author, text="odd")
+    first, second, third, _ = (note.seq for note in notes_of(read(run)))
+    run.add(ModeAssignment, mode="m", by="human:ann", note=third)
+    run.add(ModeAssignment, mode="n", by="human:ann", note=second, status="suggested")
+    found = note_without_mode(read(run), "human:ann")
+    assert found is not None
+    assert found.seq == second
+    run.add(ModeAssignment, mode="n", by="human:bob", note=second)
+    run.add(ModeAssignment, mode="o", by="human:bob", note=first)
+    assert note_without_mode(read(run), "human:ann") is None

@@ -8,6 +8,7 @@ from builders import RunBuilder, a_run
 from untaken.analysis.failure_modes import (
     FiledText,
     ModeSuggester,
+    Place,
     Taxonomy,
     assignments_of,
     counted,
@@ -18,6 +19,7 @@ from untaken.analysis.failure_modes import (
     merge_modes,
     notes_of,
     retire_mode,
+    settled_modes,
     suggestion_quality,
 )
 from untaken.errors import Unscored
@@ -159,3 +161,15 @@ def test_quality_says_how_many_notes_had_no_suggestion() -> None:
 def test_one_very_long_note_costs_what_its_length_does() -> None:
     suggester = ModeSuggester(filed_texts(RUNS, MODES))
     assert suggester.suggest("date " * 200_000)[0].mode == "misread"
+
+
+def test_modes_accepted_at_a_place_or_dismissed_by_the_reader_are_not_suggested_there() -> None:
+    builder = a_run("s").call("look").finish()
+    for mode, by, status, event in (
+        ("misread", "human:bob", "accepted", 1),
+        ("skipped", "human:bob", "withdrawn", 1),
+        ("skipped", ANN, "accepted", 2),
+    ):
+        builder.add(ModeAssignment, mode=mode, by=by, status=status, event=event)
+    assert settled_modes(read(builder), Place(event=1), MODES, by=ANN) == {"misread"}
+    assert settled_modes(read(builder), Place(event=1), MODES, by="human:bob") == {"misread", "skipped"}

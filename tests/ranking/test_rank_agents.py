@@ -333,3 +333,16 @@ def test_pass_hat_k_is_unscored_without_enough_trials() -> None:
     )
     with pytest.raises(ValueError, match="at least 1"):
         pass_hat_k({"t": [True]}, 0)
+
+
+def test_the_usual_metric_is_the_first_of_three_that_ranks_two_agents() -> None:
+    for critical, want in ((2, "critical_completion"), (0, "completion")):
+        planned = [a_score(name, "t", done, critical=critical) for name, done in (("ann", 1), ("bob", 3))]
+        assert rank_agents(planned, resamples=0).usual_metric == want
+    bare = [a_score(agent, "t", 0, 0, success=agent == "ann") for agent in ("ann", "bob")]
+    report = rank_agents(bare, resamples=0)
+    assert report.ranked_metrics(("critical_completion", "completion")) == []
+    assert report.usual_metric == "success_rate"
+    alone = rank_agents([a_score("ann", "t", 1, 4, success=True)], resamples=0)
+    assert alone.ranked_metrics() == []
+    assert alone.comparable_metrics == list(alone.metrics)

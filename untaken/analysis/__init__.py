@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from untaken.analysis.failure_modes.assignments import (
         Assignment as Assignment, AssignmentStatus as AssignmentStatus, Note as Note, Place as Place,
         RUN as RUN, assignment_draft as assignment_draft, assignments_of as assignments_of,
-        modes_by_run as modes_by_run, modes_of as modes_of, note_draft as note_draft, notes_of as notes_of,
+        modes_by_run as modes_by_run, modes_of as modes_of, note_draft as note_draft,
+        note_without_mode as note_without_mode, notes_of as notes_of,
         withdrawal_draft as withdrawal_draft,
     )
     from untaken.analysis.failure_modes.contrast import (
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from untaken.analysis.failure_modes.suggesting import (
         ModeSuggester as ModeSuggester, Suggestion as Suggestion, SuggestionQuality as SuggestionQuality,
         filed_texts as filed_texts, judged_suggestions as judged_suggestions,
+        settled_modes as settled_modes,
         suggestion_quality as suggestion_quality,
     )
     from untaken.analysis.failure_modes.trend import (

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace as struct_replace
 
-from untaken.errors import Unscored
+from untaken.errors import Unscored, number
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph, graph_digest
 from untaken.scoring import (
@@ -53,6 +53,17 @@ class AgentEffect:
     agent: str
     before: AgentScore | None
     after: AgentScore | None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the agent completes another share of its sub-goals."""
+        before, after = (None if one is None else number(one.completion) for one in (self.before, self.after))
+        return before != after
+
+    @property
+    def runs(self) -> int:
+        """The runs it rests on, of the graph that covers more of them."""
+        return max(one.runs for one in (self.before, self.after) if one is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

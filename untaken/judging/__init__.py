@@ -51,6 +51,7 @@ from untaken.judging.trust import (
     JudgeDifference as JudgeDifference,
     JudgeTrust as JudgeTrust,
     distrusted as distrusted,
+    unreliable_judges as unreliable_judges,
     judge_differences as judge_differences,
     judge_trust as judge_trust,
     trust_of as trust_of,

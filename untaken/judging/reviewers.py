@@ -215,6 +215,11 @@ class ReviewerPair(PairedOpinions):
     b: str
     cluster: Literal["task", "run"]
 
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether κ's whole interval is above 0."""
+        return not isinstance(self.kappa_low, Unscored) and self.kappa_low > 0
+
 
 def reviewer_pairs(found: Reviewers, *, most: int = MOST_REVIEWERS) -> tuple[ReviewerPair, ...]:
     """Every two reviewers, the least κ first; those of whom κ is unscored last.

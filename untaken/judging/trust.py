@@ -80,16 +80,23 @@ def trust_of(low: Score, high: Score, n: int, *, least: float = LEAST_KAPPA) -> 
 
 def distrusted(found: Iterable[JudgeTrust]) -> tuple[str, ...]:
     """Globs for `verdicts=` that leave unreliable verdicts out: ``!judge:m``, ``!judge:m#graph/sub_goal``."""
-    bad = [one for one in found if one.trust == "unreliable"]
-    whole = {one.judge for one in bad if one.part == "all"}
+    bad = unreliable_judges(found)
     return (
-        *(f"{EXCEPT}{escape_glob(judge)}" for judge in sorted(whole)),
+        *sorted(f"{EXCEPT}{escape_glob(one.judge)}" for one in bad if one.part == "all"),
         *(
             f"{EXCEPT}{escape_glob(one.judge)}{PLACE}{escape_glob(f'{one.graph}/{one.name}')}"
             for one in bad
-            if one.judge not in whole
+            if one.part != "all"
         ),
     )
+
+
+def unreliable_judges(found: Iterable[JudgeTrust]) -> list[JudgeTrust]:
+    """The judges, and the sub-goals of a judge, whose verdicts agree too little with people."""
+    bad = [one for one in found if one.trust == "unreliable"]
+    whole = {one.judge for one in bad if one.part == "all"}
+    # Named as a whole, a judge is not named for each sub-goal again.
+    return [one for one in bad if one.part == "all" or one.judge not in whole]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -231,7 +231,8 @@ if TYPE_CHECKING:
     )
     from untaken.views.verdict_view import (
         VerdictView as VerdictView, decided_by_check as decided_by_check,
-        imported_in_words as imported_in_words, verdict_views as verdict_views,
+        imported_in_words as imported_in_words, reviewers_differ as reviewers_differ,
+        verdict_views as verdict_views,
     )
     from untaken.views.versions import (
         cause_of as cause_of, causes_of_versions as causes_of_versions,

@@ -101,6 +101,15 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
     return tuple(sorted(found, key=lambda view: (order.index(view.authority), view.seq)))
 
 
+def reviewers_differ(views: Sequence[VerdictView]) -> bool:
+    """Whether the verdicts of reviewers on a sub-goal differ, and none of them settles it."""
+    own = ("decides", "outranked")
+    # Verdicts that count, and those that a check overrules.
+    people = [v for v in views if v.authority == "reviewers" and not v.settles and v.standing in own]
+    settled = any(view.settles and view.standing == "decides" for view in views)
+    return not settled and len({view.passed for view in people}) > 1
+
+
 def decided_by_check(node: NodeScore) -> bool:
     """Whether its own check decided a sub-goal, which no verdict overturns."""
     return node.decided_by in DECIDED_BY_CHECK

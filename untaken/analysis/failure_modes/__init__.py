@@ -16,6 +16,7 @@ from untaken.analysis.failure_modes.assignments import (
     modes_by_run as modes_by_run,
     modes_of as modes_of,
     note_draft as note_draft,
+    note_without_mode as note_without_mode,
     notes_of as notes_of,
     withdrawal_draft as withdrawal_draft,
 )
@@ -51,5 +52,6 @@ from untaken.analysis.failure_modes.suggesting import (
     SuggestionQuality as SuggestionQuality,
     filed_texts as filed_texts,
     judged_suggestions as judged_suggestions,
+    settled_modes as settled_modes,
     suggestion_quality as suggestion_quality,
 )

@@ -128,6 +128,12 @@ def notes_of(run: Run) -> tuple[Note, ...]:
     )
 
 
+def note_without_mode(run: Run, author: str | None) -> Note | None:
+    """The author's last note on a run that no failure mode was read from."""
+    filed = {one.note for one in assignments_of(run) if one.status == "accepted"}
+    return next((n for n in reversed(notes_of(run)) if n.author == author and n.seq not in filed), None)
+
+
 def readers_of(run: Run) -> frozenset[str]:
     """The people who read a run: they wrote a note on it or a word on a mode, withdrawn or not.
 

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from untaken import stats
-from untaken.analysis.failure_modes.assignments import Assignment, Note, assignments_of, counted, notes_of
+from untaken.analysis.failure_modes.assignments import (
+    Assignment,
+    Note,
+    Place,
+    assignments_of,
+    counted,
+    notes_of,
+)
 from untaken.analysis.failure_modes.failure_mode import Taxonomy
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run
@@ -235,6 +242,12 @@ def _reason_as_note(one: Assignment) -> Note:
         place=one.place,
         imported=one.imported,
     )
+
+
+def settled_modes(run: Run, place: Place, taxonomy: Taxonomy, *, by: str) -> set[str]:
+    """The modes not to suggest to somebody at a place: accepted there, or dismissed by this person."""
+    here = [one for one in assignments_of(run) if one.place == place]
+    return {taxonomy.current(one.mode) for one in here if one.status == "accepted" or one.by == by}
 
 
 def judged_suggestions(run: Run, taxonomy: Taxonomy) -> tuple[Assignment, ...]:
