@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 CHANGES: Final[Columns[StatusChange]] = {
     "agent": text("name of the agent", "agent"),
-    "run_id": text("the run", "run_id"),
-    "sub_goal": text("the sub-goal", "sub_goal"),
+    "run_id": text("the run's own id", "run_id"),
+    "sub_goal": text("id of the sub-goal", "sub_goal"),
     "before": text("its status with the current graph; empty if it has none", "before"),
     "after": text("its status with the edited graph; empty if it has none", "after"),
     "digest": text("content digest: the run's id in links", "digest"),

@@ -52,7 +52,7 @@ def writes_in_words(one: TaskAudit) -> str | None:
 
 AUDITED_NODES: Final[Columns[NodeAudit]] = {
     "graph": text("the plan graph", "graph"),
-    "sub_goal": text("the sub-goal", "sub_goal"),
+    "sub_goal": text("id of the sub-goal", "sub_goal"),
     "title": text("its title", lambda one: one.title or None),
     "critical": truth("whether it is critical", "critical"),
     "verdict": text("doubtful, blind, contested, sound or untested", "verdict"),

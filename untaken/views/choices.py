@@ -63,7 +63,7 @@ CHOICES: Final[Columns[Choice]] = {
     "agents": text("who made this choice", lambda choice: ", ".join(choice.agents)),
     "tasks": count("different tasks in which it was made", lambda choice: len(choice.tasks)),
     "choice": text("short digest of skill, alternative and context: the choice's id in links", "digest"),
-    "context_hash": text("digest of the context of the choice", "context_hash"),
+    "context_hash": text("digest of the context", "context_hash"),
     "advantage_reason": why("advantage", "advantage"),
     "low_reason": why("the interval", "low"),
     "mean_delta_reason": why("mean_delta", "mean_delta"),

@@ -48,7 +48,7 @@ MATRIX: Final[Columns[_Cell]] = {
     "parts": truth("whether two runs shown are known to differ at it", "row.parts"),
     "agent": text("name of the agent", "run.agent"),
     "task_repeat": count("which repeat of the task", "run.task_repeat"),
-    "success": truth("the recorded outcome of the run", "run.success"),
+    "success": truth("the recorded outcome", "run.success"),
     "status": text("its status in this run; of a tool, called or not_called", "cell.status"),
     "first": count("event of the first action that served it", "cell.first"),
     "last": count("event of the last one", "cell.last"),
@@ -67,7 +67,7 @@ MATRIX: Final[Columns[_Cell]] = {
 DIVERGENCES: Final[Columns[_SplitRow]] = {
     "agent": text("name of the agent", "run.agent"),
     "task_repeat": count("which repeat of the task", "run.task_repeat"),
-    "success": truth("the recorded outcome of the run", "run.success"),
+    "success": truth("the recorded outcome", "run.success"),
     "level": text("looked at in which way: plan, time, decision, sub_goal, tool or arguments", "split.level"),
     "words": text("where it diverges from the reference, in words", "split.words"),
     "alike": count("rows, decisions or actions that were alike before", "split.alike"),

@@ -39,7 +39,7 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "agent": text("name of the agent", "run.agent"),
     "decision_point": count("seq of the SKILL_SELECTION event", "decision.decision_point"),
     "selected": text("the skill that was taken", "decision.selected"),
-    "context_hash": text("digest of the context of the choice", "decision.context_hash"),
+    "context_hash": text("digest of the context", "decision.context_hash"),
     "context": text("the context, readable", "context"),
     "alternative": text("the skill that was not taken", "branch.alternative"),
     "known": truth("the memory has a history of it in this context", "branch.known"),

@@ -132,13 +132,13 @@ CONCORD: Final[Columns[AgreementEstimate]] = {
 DISAGREEMENTS: Final[Columns[VerdictPair]] = {
     "agent": text("name of the agent", "agent"),
     "task_id": text("the task", "task_id"),
-    "sub_goal": text("the sub-goal", "sub_goal"),
+    "sub_goal": text("id of the sub-goal", "sub_goal"),
     "a": truth("whether the first author says it was met", "a"),
     "b": truth("whether the second one does", "b"),
     "a_by": text("who the first is", lambda pair: ", ".join(pair.a_by)),
     "b_by": text("who the second is", lambda pair: ", ".join(pair.b_by)),
     "graph": text("the plan graph that the run names", "graph"),
-    "run_id": text("the run", "run_id"),
+    "run_id": text("the run's own id", "run_id"),
     "digest": text("content digest: the run's id in links", "digest"),
 }
 

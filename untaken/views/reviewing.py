@@ -216,7 +216,7 @@ CASES: Final[Columns[Case]] = {
     "notes": count("review notes in its ledger", "notes"),
     "disagreements": count("sub-goals where reviewers disagree", "disagreements"),
     "completion": figure("completed / required", "item.completion"),
-    "model": text("the model", lambda case: case.model or None),
+    "model": text("the model behind the agent", lambda case: case.model or None),
     "diagnosis": text("what kind of failure it is", "diagnosis"),
     "updated_at": moment("last change of the review", "review.updated_at"),
     "updated_by": text("who made it", lambda case: case.review.updated_by or None),
@@ -260,7 +260,7 @@ REVIEWER_PAIRS: Final[Columns[ReviewerPair]] = {
 REVIEWER_DISAGREEMENTS: Final[Columns[ReviewerDisagreement]] = {
     "agent": text("name of the agent", "judged.agent"),
     "task_id": text("the task", "judged.task_id"),
-    "sub_goal": text("the sub-goal", "judged.sub_goal"),
+    "sub_goal": text("id of the sub-goal", "judged.sub_goal"),
     "title": text("its title", "title"),
     "critical": truth("whether it is critical", "critical"),
     "met": text("who says it was met", lambda one: ", ".join(one.judged.met) or None),
@@ -270,7 +270,7 @@ REVIEWER_DISAGREEMENTS: Final[Columns[ReviewerDisagreement]] = {
         "what they wrote", lambda one: "; ".join(f"{a}: {b}" for a, b in one.judged.reasons) or None
     ),
     "imported": text("whose word came with a file", lambda one: ", ".join(one.judged.imported) or None),
-    "run_id": text("the run", "judged.run_id"),
+    "run_id": text("the run's own id", "judged.run_id"),
     "digest": text("content digest: the run's id in links", "judged.digest"),
 }
 

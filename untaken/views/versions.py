@@ -59,7 +59,7 @@ VERSION_COSTS: Final[Columns[CostChange]] = {
 }
 DISCORDANT_PAIRS: Final[Columns[DiscordantRuns]] = {
     "task_id": text("the task", "task_id"),
-    "agent": text("the agent", "agent"),
+    "agent": text("name of the agent", "agent"),
     "second_succeeded": truth("whether the second version succeeded, not the first", "second_succeeded"),
     "sub_goal": text("the first sub-goal that only the success completed", lambda one: one.sub_goal or None),
     "reason": text("why the other did not", lambda one: one.reason or None),
