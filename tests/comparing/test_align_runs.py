@@ -173,6 +173,24 @@ def test_one_success_and_one_failure_of_each_agent_are_chosen_and_then_whatever_
     assert found.of_task == 18
 
 
+def test_of_each_agent_the_best_success_and_the_worst_failure_are_chosen() -> None:
+    def partly(n: int, agent: str) -> RunBuilder:
+        return a(n, agent=agent).call("search_by_mail", ok=True).state(seen=True).finish(False)
+
+    def unknown(n: int, agent: str) -> RunBuilder:
+        return a(n, agent=agent).call("pay", ok=True).finish(None)
+
+    def slow(n: int, agent: str) -> RunBuilder:
+        return good(n, agent) if n == 1 else a(n, agent=agent).call("pay", ok=True).finish(True)
+
+    offered = [
+        one(n, agent) for agent in ("x", "y") for n, one in enumerate((unknown, good, bad, partly, slow))
+    ]
+    assert set(names(side_by_side([*offered], most=4))) == {"x #1", "x #2", "y #1", "y #2"}
+    alone = [unknown(0, "z"), unknown(1, "z")]
+    assert "z #0" in names(side_by_side([*offered, *alone], most=5))
+
+
 def test_at_most_so_many_are_chosen_and_those_differ_most() -> None:
     agents = [good(1, agent) for agent in "abcdefgh"] + [bad(1, agent) for agent in "ijklmnop"]
     found = side_by_side(list(agents), most=3)

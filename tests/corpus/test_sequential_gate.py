@@ -71,6 +71,21 @@ def test_a_new_agent_passes_fails_or_needs_more_runs(
     assert (check.decided_at is None) == (want in ("keep_going", "unscored"))
 
 
+@pytest.mark.parametrize(
+    ("new", "old", "value"),
+    [([3] * 60, [3] * 60, 0.0), ([4, 1, 2, 3] * 3, [1, 4, 1, 4] * 3, -0.0), ([4] * 9, [1, 2, 0] * 3, 0.75)],
+)
+def test_two_agents_the_other_way_round_differ_by_as_much(
+    new: list[int], old: list[int], value: float
+) -> None:
+    (one,) = compared(recorded("new", *new) + recorded("old", *old))
+    (other,) = compared(recorded("new", *old) + recorded("old", *new))
+    assert (one.value, other.value) == pytest.approx((value, -value))
+    assert (other.low, other.high) == pytest.approx((-one.high, -one.low), abs=1e-6)
+    assert -1 <= one.low <= one.value <= one.high <= 1
+    assert (one.n, one.unfinished, one.left_out) == (len(new), 0, 0)
+
+
 def test_a_verdict_once_reached_stays_whatever_comes_later() -> None:
     (early,) = compared(recorded("old", *[4] * 12) + recorded("new", *[0] * 12))
     (late,) = compared(recorded("old", *[4] * 12, *[0] * 40) + recorded("new", *[0] * 12, *[4] * 40))

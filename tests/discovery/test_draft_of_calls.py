@@ -125,3 +125,11 @@ def test_a_plan_of_the_other_tasks_names_what_it_lacks_and_asks_in_vain() -> Non
     assert fit is not None
     (odd,) = [one for one in fit.misfits if one.task_id == "t2"]
     assert (odd.missing, odd.extra) == (("skim",), ("pay",))
+
+
+@pytest.mark.parametrize(("tasks", "each", "known"), [(2, 3, False), (3, 1, False), (3, 2, True)])
+def test_tasks_are_one_family_from_three_tasks_of_two_successes_on(
+    tasks: int, each: int, known: bool
+) -> None:
+    made = [a_run(task=f"t{n}").call("find", ok=True).finish(True).run() for n in range(tasks)] * each
+    assert (family_fit(made) is not None) == known

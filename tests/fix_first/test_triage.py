@@ -11,6 +11,7 @@ from builders import RunBuilder, a_graph, a_run
 import untaken
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import FixItem, Triage, triage
+from untaken.analysis.fix_first.gains import NO_SUCCESS, NOBODY_PASSED
 from untaken.errors import Unscored, UntakenError
 from untaken.plans import GraphSet, PlanGraph
 from untaken.views import triage_table
@@ -443,3 +444,26 @@ def test_what_fewer_than_half_of_the_runs_state_does_not_stand_for_all(errors: l
         runs.append(run.finish(False))
     (item,) = triage(corpus_of(runs)).items
     assert item.brief == want
+
+
+@pytest.mark.parametrize(
+    ("runs", "gains"),
+    [
+        (["look think act +"] * 3 + ["look -", "look think -"], {"think": 1 / 5 * 3 / 4, "act": 1 / 5}),
+        (["look +", "look -", "look think -"], {"think": 0.0, "act": NOBODY_PASSED}),
+        (["look -", "look think -"], {"think": NO_SUCCESS, "act": NO_SUCCESS}),
+    ],
+    ids=["success of those that passed", "nobody who passed succeeded", "nobody succeeded"],
+)
+def test_what_would_be_gained_is_the_share_that_fails_times_the_success_of_those_that_pass(
+    runs: list[str], gains: dict[str, Any]
+) -> None:
+    made = [did(f"r{n}", run[:-2], run.endswith("+"), task=f"t{n}") for n, run in enumerate(runs)]
+    found = {item.sub_goal: item for item in triage(corpus_of(made)).items if item.failed_runs}
+    assert {name: item.gain for name, item in found.items()} == pytest.approx(gains)
+    for item in found.values():
+        if isinstance(item.gain, Unscored):
+            assert (item.low, item.high) == (item.gain, item.gain)
+        else:
+            assert 0 <= item.low <= item.gain < item.high < 1
+            assert (item.low == 0) == (item.gain == 0)

@@ -35,6 +35,14 @@ def shape(graph: Any) -> list[tuple[str, str, bool, list[str]]]:
     return [(node.id, node.title, node.critical, node.deps) for node in graph.sub_goals]
 
 
+def test_node_link_json_is_indented_by_two_and_names_the_direction() -> None:
+    assert export_graph(a_graph("a", {"id": "b", "deps": ["a"]}), "node-link").splitlines()[:3] == [
+        "{",
+        '  "directed": true,',
+        '  "multigraph": false,',
+    ]
+
+
 def test_csv_keeps_sub_goals_and_dependencies() -> None:
     written = export_graph(REFUND, "csv")
     assert written.splitlines()[:2] == ["source,target,title,critical", ",intent,Identify intent,"]
