@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from builders import a_run
 from histories import on_day
+from scipy import stats
 
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.counterfactual.off_policy import (
@@ -57,6 +58,14 @@ class Reference(NamedTuple):
     dr: float
     effective: float
     largest_share: float
+    snips_pull: np.ndarray
+    dr_pull: np.ndarray
+    """How far each run pulls the estimate."""
+
+
+def reach(pull: np.ndarray, effective: float) -> float:
+    """Half an interval of 95%: by Student's t, as of a sum over so many runs."""
+    return float(stats.t.ppf(0.975, effective - 1) * np.sqrt((pull**2).sum() * effective / (effective - 1)))
 
 
 def reference(choices: list[LoggedChoice], skill: str) -> Reference:
@@ -66,12 +75,16 @@ def reference(choices: list[LoggedChoice], skill: str) -> Reference:
     odds = np.array([(c.odds or {})[skill] for c in choices])
     w = taken / odds
     q = np.array([y[taken & (runs != run)].mean() for run in runs])
-    by_run = np.array([w[runs == run].sum() for run in np.unique(runs)])
+    each = np.unique(runs)
+    by_run = np.array([w[runs == run].sum() for run in each])
+    snips, brackets = (w * y).sum() / w.sum(), q + w * (y - q)
     return Reference(
-        snips=float((w * y).sum() / w.sum()),
-        dr=float((q + w * (y - q)).mean()),
+        snips=float(snips),
+        dr=float(brackets.mean()),
         effective=float(by_run.sum() ** 2 / (by_run**2).sum()),
         largest_share=float(by_run.max() / by_run.sum()),
+        snips_pull=np.array([(w * (y - snips))[runs == run].sum() for run in each]) / w.sum(),
+        dr_pull=np.array([(brackets - brackets.mean())[runs == run].sum() for run in each]) / len(y),
     )
 
 
@@ -83,6 +96,12 @@ def test_estimates_are_those_of_the_published_formulas(skill: str) -> None:
     assert found.dr == pytest.approx(expected.dr)
     assert found.effective == pytest.approx(expected.effective)
     assert found.largest_share == pytest.approx(expected.largest_share)
+    for value, low, high, pull in (
+        (found.snips, found.snips_low, found.snips_high, expected.snips_pull),
+        (found.dr, found.dr_low, found.dr_high, expected.dr_pull),
+    ):
+        far = reach(pull, expected.effective)
+        assert (low, high) == pytest.approx((max(0, value - far), min(1, value + far)))
     assert found.offered == len(choices)
     assert found.n == sum(c.skill == skill for c in choices)
 
@@ -94,6 +113,10 @@ def test_a_contrast_is_the_difference_of_two_estimates_over_choices_that_offered
     first, second = reference(choices, "b"), reference(choices, "a")
     assert found.snips == pytest.approx(first.snips - second.snips)
     assert found.dr == pytest.approx(first.dr - second.dr)
+    far = reach(first.dr_pull - second.dr_pull, min(first.effective, second.effective))
+    assert (found.dr_low, found.dr_high) == pytest.approx((found.dr - far, found.dr + far))
+    assert found.effective == pytest.approx(min(first.effective, second.effective))
+    assert found.largest_share == pytest.approx(max(first.largest_share, second.largest_share))
     assert found.offered == len(choices)
 
 
