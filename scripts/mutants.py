@@ -72,6 +72,7 @@ ROOMS = {
         "tests/corpus",
         "tests/editing",
         "tests/properties/test_annotating_properties.py",
+        "tests/judging/test_search_while_reading.py",
         "tests/properties/test_sequential_properties.py",
     ],
     "untaken/workspace": ["tests/store"],
