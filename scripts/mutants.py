@@ -28,13 +28,19 @@ IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 ROOMS = {
     "untaken/ledger": [
         "tests/ledger",
+        "tests/instrument",
         "tests/properties/test_ledger_properties.py",
         "tests/scaling/test_places.py",
         "tests/scaling/test_scored_while_read.py",
     ],
     "untaken/plans/discovery": ["tests/discovery"],
     "untaken/plans/editing": ["tests/editing", "tests/properties/test_annotating_properties.py"],
-    "untaken/plans": ["tests/plans", "tests/properties/test_plan_properties.py"],
+    "untaken/plans": [
+        "tests/plans",
+        "tests/properties/test_plan_properties.py",
+        "tests/subgoals/test_sub_goal_decisions.py",
+        "tests/failure_modes/test_taxonomy.py",
+    ],
     "untaken/scoring/causes": ["tests/causes", "tests/fix_first"],
     "untaken/scoring/transcript": ["tests/transcript"],
     "untaken/scoring": [

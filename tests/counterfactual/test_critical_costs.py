@@ -51,8 +51,8 @@ POLICY = "Check policy"
 CASES = [
     Case("skipped", {"no": 8, "po no": 2}, {"no": 1, "po no": 9}, [("skipped", POLICY, (8, 10), (1, 10))]),
     Case("tried", {"po! no": 8, "po no": 2}, {"po no": 9}, [("not completed", POLICY, (8, 10), (0, 9))]),
-    Case("skipped in half", {"po! no": 4, "no": 4}, {"po no": 9}, [("not completed", POLICY, (8, 8), (0, 9))]),
-    Case("skipped in most", {"po! no": 4, "no": 5}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9))]),
+    Case("half skip", {"po! no": 4, "no": 4}, {"po no": 9}, [("not completed", POLICY, (8, 8), (0, 9))]),
+    Case("most skip", {"po! no": 4, "no": 5}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9))]),
     Case("two of ten is one", {"no": 2, "po no": 8}, {"po no": 10}, [("skipped", POLICY, (2, 10), (0, 10))]),
     Case("one of ten is none", {"no": 1, "po no": 9}, {"po no": 10}, []),
     Case("better than the other", {"po no": 9}, {"no": 9}, []),

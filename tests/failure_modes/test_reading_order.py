@@ -181,3 +181,13 @@ def test_the_shape_of_a_broken_looking_flood_of_errors_stays_small() -> None:
 def test_why_a_run_comes_first_says_how_many_are_like_it(alike: int, words: str) -> None:
     (first, *_) = reading_order([f"r{n}" for n in range(alike)], {f"r{n}": () for n in range(alike)})
     assert first.words == f"no run like it was read{words}"
+
+
+def test_disagreements_are_counted_in_words_the_most_first() -> None:
+    shapes = dict.fromkeys(["read", "one", "two"], ())
+    found = reading_order(
+        ["one", "two"], shapes, read=["read"], disagreements={"one": ["a"], "two": ["a", "b"]}
+    )
+    assert [one.words for one in found] == [
+        f"judge and people disagree on {n}" for n in ("2 sub-goals", "1 sub-goal")
+    ]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from builders import RunBuilder, a_run
+from dataclasses import replace
 
-from untaken.ledger import Run, read_ledger
+import pytest
+from builders import EPOCH, RunBuilder, a_run
+
+from untaken.errors import Unscored
+from untaken.ledger import Run, copies_of, read_ledger, trails_of_copies
 from untaken.ledger.events import CounterfactualInsight, ReviewNote, SkillSelection
 
 
@@ -63,3 +66,40 @@ def test_who_ran_is_its_name_with_what_is_recorded_of_model_version_and_prompt()
     assert a_run(agent="a", **recorded).run().identity == ("a", "m", "2", "p")
     assert a_run(agent="a").run().identity == ("a", "", "", "")
     assert a_run(agent="a", metadata={"agent_version": "3"}).run().identity == ("a", "", "3", "")
+
+
+def test_a_copy_is_a_run_of_the_same_task_agent_and_doings() -> None:
+    def made(name: str, **started: str) -> RunBuilder:
+        return a_run(name, **started).select("walk", "ride").call("look", ok=True)
+
+    first, again, late = (made(name).finish() for name in ("r1", "r2", "r3"))
+    others = [
+        made("other task", task="t2").finish(),
+        made("other agent", agent="b").finish(),
+        made("other outcome").finish(False),
+        made("other cost").finish(cost=0.7),
+        made("other call").call("pay").finish(),
+        made("no end"),
+        a_run("other choice").select("ride", "walk").call("look", ok=True).finish(),
+        a_run("other answer").select("walk", "ride").call("look", ok=False).finish(),
+    ]
+    runs = [one.run() for one in (first, *others, again, late)]
+    digest = runs[0].digest
+    assert copies_of(runs) == {runs[-2].digest: digest, runs[-1].digest: digest}
+    assert set(trails_of_copies(runs)) >= {digest, runs[-2].digest, runs[-1].digest}
+    assert trails_of_copies(runs[:-2]).keys() <= {digest, runs[-3].digest}
+    assert copies_of([runs[0], runs[0]]) == {}
+
+
+def test_what_is_not_recorded_of_a_run_is_not_made_up() -> None:
+    run = a_run(metadata={"team": "a", "seed": 7, "note": None}).run()
+    assert run.named(["seed", "note", "team", "absent"]) == (("seed", "7"), ("team", "a"))
+    assert a_run().run().named(["seed"]) == ()
+    assert run.started_at == EPOCH
+    assert [isinstance(one.run().success, Unscored) for one in (a_run(), a_run().finish(None))] == [
+        True,
+        True,
+    ]
+    assert [a_run().finish(success).run().success for success in (True, False)] == [True, False]
+    assert run.imported(run.started)
+    assert not replace(run, appended_here=frozenset({0})).imported(run.started)

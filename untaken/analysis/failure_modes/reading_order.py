@@ -11,6 +11,7 @@ from typing import Literal
 from untaken.analysis.failure_modes.shapes import Shape
 from untaken.judging import verdict_agreement
 from untaken.ledger import Run
+from untaken.numbers import counted
 
 Why = Literal["unseen shape", "judge and people disagree", "another of a shape"]
 
@@ -35,11 +36,10 @@ class ToRead:
     def words(self) -> str:
         """Why this run, in words."""
         if self.why == "unseen shape":
-            others = "1 other" if self.alike == 2 else f"{self.alike - 1:,} others"
-            return "no run like it was read" + (f"; {others} like it" if self.alike > 1 else "")
+            others = f"; {counted(self.alike - 1, 'other')} like it" if self.alike > 1 else ""
+            return f"no run like it was read{others}"
         if self.why == "judge and people disagree":
-            nodes = "sub-goal" if len(self.disagreements) == 1 else "sub-goals"
-            return f"judge and people disagree on {len(self.disagreements)} {nodes}"
+            return f"judge and people disagree on {counted(len(self.disagreements), 'sub-goal')}"
         return "like a run that was read or comes before it"
 
 
