@@ -180,9 +180,7 @@ def test_agents_that_are_all_alike_are_all_high() -> None:
 def workflow_and_agent(workflow: int, agent: int) -> RankReport:
     scores = [a_score("flow", f"t{i}", workflow, 4, critical=2, kind="workflow") for i in TASKS]
     scores += [
-        a_score(
-            "bot", f"t{i}", agent if i else 4, 4, critical=2, kind="agent", plans=i and 3, replans=i and 2
-        )
+        a_score("bot", f"t{i}", agent if i else 4, 4, critical=2, kind="agent", plans=i, replans=i)
         for i in TASKS
     ]
     return rank_agents(scores, resamples=QUICK)
