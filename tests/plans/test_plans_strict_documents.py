@@ -45,6 +45,12 @@ def test_yaml_is_refused_with_its_line(desc: str, yaml: Any, says: str, line: An
         assert caught.value.where.line == line
 
 
+def test_yaml_is_refused_at_its_column() -> None:
+    with pytest.raises(UntakenError) as caught:
+        parse_graph("id: g\nsub_goals: &x []", name="g.plan.yaml")
+    assert (caught.value.where.line, caught.value.where.column) == (2, 12)
+
+
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? "])
 def test_deep_yaml_is_refused_quickly(opening: str) -> None:
     with pytest.raises(UntakenError) as caught:

@@ -8,8 +8,8 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.scoring import score_run
-from untaken.scoring.seen_texts import SeenTexts
-from untaken.scoring.unused import UnusedValue, in_words, unused_values_of
+from untaken.scoring.seen_texts import SeenTexts, sought
+from untaken.scoring.unused import UnusedValue, in_words, unused_fields, unused_values_of
 
 
 def unused(run: RunBuilder, *others: RunBuilder, **expected: Any) -> tuple[UnusedValue, ...]:
@@ -180,3 +180,56 @@ def test_of_a_tool_that_was_never_called_the_whole_run_is_looked_through() -> No
 
 def test_a_call_that_was_refused_has_no_unused_values() -> None:
     assert unused(asked("hi").call("book", flight="HAT276", ok=False), flight="HAT276") == ()
+
+
+KINDS: list[tuple[Any, str, str]] = [
+    (None, "", "choice"),
+    (True, "flight_id", "choice"),
+    (17, "seats", "amount"),
+    (17, "flight_id", "id"),
+    ("0", "seats", "amount"),
+    ("07", "seats", "id"),
+    ("12345", "seats", "amount"),
+    ("#123456", "seats", "id"),
+    ("-1.5", "seats", "amount"),
+    ("2024-05-20", "", "date"),
+    ("HAT276", "", "id"),
+    ("HAT 276", "", "word"),
+    (" HAT276 ", "", "id"),
+    ("window", "", "word"),
+]
+
+
+@pytest.mark.parametrize(("value", "argument", "want"), KINDS)
+def test_ids_amounts_dates_and_words_are_told_apart(value: Any, argument: str, want: str) -> None:
+    assert sought(value, argument).kind == want
+
+
+def test_a_place_in_a_list_has_the_lists_name_and_a_field_its_own() -> None:
+    listed = unused(asked("hi").call("book", user_ids=[1], seats=[1]), user_ids=[17], seats=[17])
+    assert [(one.argument, one.kind) for one in listed] == [("user_ids.0", "id"), ("seats.0", "amount")]
+    (inner,) = unused(asked("hi").call("book", who={"user_id": 1}), who={"user_id": 17})
+    assert (inner.argument, inner.kind, inner.used) == ("who.user_id", "id", "1")
+
+
+STATES = [
+    # what the state has, what the check expects, argument, what is expected and used, knowledge
+    ({"flight": "HAT001"}, "state.flight == 'HAT276'", [("state.flight", '"HAT276"', '"HAT001"', "shown")]),
+    (
+        {"flight": "HAT001"},
+        "state.flight == 'HAT999'",
+        [("state.flight", '"HAT999"', '"HAT001"', "never_shown")],
+    ),
+    ({"seats": 1}, "state.seats == 2", [("state.seats", "2", "1", "may_be_computed")]),
+    ({"flight": "HAT276"}, "state.flight == 'HAT276'", []),
+]
+
+
+@pytest.mark.parametrize(("state", "check", "want"), STATES)
+def test_a_field_of_the_state_with_another_value_is_looked_for_in_all_that_was_shown(
+    state, check, want
+) -> None:
+    graph = a_graph({"id": "book", "check": {"expr": check}, "rules": [{"tool": "book"}]})
+    run = asked("hi").call("book").state(**state).say("Take HAT276", "user").finish(False).run()
+    found = unused_fields(SeenTexts(run), score_run(run, graph).node("book").differences)
+    assert [(one.argument, one.expected, one.used, one.knowledge) for one in found] == want

@@ -178,8 +178,8 @@ def _unused(
 ) -> UnusedValue:
     before = float("inf") if call is None else call.seq
     argument, value, instead = pair
-    last = argument.rpartition(".")[2]
-    name = argument if last.isdigit() else last  # a place in a list is no name
+    # A place in a list is no name: of `user_ids.0` it is that of the list.
+    name = next((part for part in reversed(argument.split(".")) if not part.isdigit()), "")
     wanted = sought(value, name)
     first = seen.first(wanted, before)
     knowledge: Knowledge = "shown" if first else _unshown(wanted.kind, seen, before)
