@@ -288,8 +288,8 @@ def people(review: CriteriaReview) -> None:
     least = LEAST_KAPPA if least is None else least
     shown = criteria_people_table(found, least=least)
     st.caption(
-        f"Cohen's κ by criterion, with 95% intervals clustered by task. Unreliable: κ below {least:g}, the "
-        f"least κ in the sidebar, over {FEWEST_PAIRS} runs or more."
+        "Cohen's κ by criterion, with 95% intervals clustered by task. Unreliable: the interval is below "
+        f"{least:g}, the least κ in the sidebar, over {FEWEST_PAIRS} runs or more."
     )
     bad = shown[shown["trust"] == "unreliable"]
     if not bad.empty:
