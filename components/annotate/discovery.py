@@ -133,8 +133,7 @@ def _family(good: Sequence[Run]) -> TaskFamily:
     """The tasks to draft one plan for: those with most runs to learn from, until others are chosen."""
     runs = Counter(run.task_id for run in good)
     others = {run.task_id for run in state.corpus().runs.values()} - set(runs)
-    found = task_families(runs, others=others if first_graph.asked() else ())
-    found = sorted(found, key=lambda family: -sum(runs[task] for task in family.tasks))
+    found = list(task_families(runs.elements(), others=others if first_graph.asked() else ()))
     if len(found) > 1:
         # The first is chosen: for a new plan the tasks with most runs, for the open graph all of them.
         every = TaskFamily(globs=tuple(g for one in found for g in one.globs), tasks=tuple(runs))

@@ -19,6 +19,7 @@ from untaken.plans.globs import matches_glob
         (["1", "2"], [], [["[0-9]*"]]),
         (["a[1", "a[2"], [], [["a[[]*"]]),
         (["only-7"], [], [["only-7"]]),
+        (["refund-1", "refund-2", "swap", "swap", "swap"], [], [["swap"], ["refund-*"]]),
     ],
 )
 def test_tasks_that_differ_in_their_last_number_are_a_family(

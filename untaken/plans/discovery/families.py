@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -26,14 +26,15 @@ class TaskFamily:
 
 
 def task_families(tasks: Iterable[str], *, others: Iterable[str] = ()) -> tuple[TaskFamily, ...]:
-    """The families of some tasks, the largest first.
+    """The families of some tasks, those with most runs first, then the largest.
 
     Args:
-        tasks: ids of the tasks that a plan is wanted for.
+        tasks: ids of the tasks that a plan is wanted for, once for each run to learn from.
         others: ids of tasks that no glob of these families may match, as they have a plan.
     """
     families: defaultdict[str, list[str]] = defaultdict(list)
-    wanted = sorted(set(tasks))
+    runs = Counter(tasks)
+    wanted = sorted(runs)
     for task in wanted:
         families[task.rstrip(_DIGITS)].append(task)
     every = {*wanted, *others}
@@ -41,7 +42,7 @@ def task_families(tasks: Iterable[str], *, others: Iterable[str] = ()) -> tuple[
         TaskFamily(globs=_globs(stem, members, every), tasks=tuple(members))
         for stem, members in families.items()
     ]
-    return tuple(sorted(found, key=lambda family: -len(family.tasks)))
+    return tuple(sorted(found, key=lambda one: (-sum(runs[task] for task in one.tasks), -len(one.tasks))))
 
 
 def _globs(stem: str, members: list[str], every: set[str]) -> tuple[str, ...]:
