@@ -136,7 +136,7 @@ def lines(columns: Columns[Any]) -> Iterator[Line]:
     """The lines of a table: reasons are marks, and an interval is on the line of what it is about."""
     before: Line | None = None
     for line in _separate(columns):
-        if before and line.meaning == "its interval":
+        if before and line.meaning in ("its interval", f"the {before.name}'s interval"):
             before = before._replace(marked=f"{before.marked} [{line.marked}]")
             continue
         if before:
