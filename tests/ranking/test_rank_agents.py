@@ -59,6 +59,20 @@ def test_discordant_pairs_are_exactly_those_the_two_orders_disagree_on() -> None
     assert (agreement.tau_b, agreement.p, agreement.n) == (pytest.approx(-1 / 3), pytest.approx(1.0), 3)
 
 
+@pytest.mark.parametrize(
+    ("succeeds", "completes", "clear"),
+    [(31, 31, True), (31, 2, False), (2, 31, False), (2, 2, False)],
+    ids=["both orders are sure", "only that by outcome", "only that by completion", "neither"],
+)
+def test_a_discordant_pair_is_clear_where_both_orders_are_sure(
+    succeeds: int, completes: int, clear: bool
+) -> None:
+    scores = [a_score("lucky", f"t{n:02}", 1, 6, success=n < succeeds) for n in range(31)]
+    scores += [a_score("able", f"t{n:02}", 1 + 5 * (n < completes), 6, success=False) for n in range(31)]
+    pairs = [p for p in rank_agents(scores, resamples=QUICK).discordant if p.b_metric == "completion"]
+    assert [(p.first, p.second, p.clear) for p in pairs] == [("lucky", "able", clear)]
+
+
 def test_order_changes_are_one_entry_for_two_agents_and_the_widest_comes_first() -> None:
     changes = rank_agents(three_agents(), resamples=QUICK).order_changes()
     # By completion the two leads add up to 8/31 + 55/186 for meta and to 11/31 + 11/186 for hands.
