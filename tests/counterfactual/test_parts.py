@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from msgspec import UNSET
 
 from untaken.counterfactual import ScorePart, ScoreParts, evaluate_run, parts_compared
 from untaken.counterfactual.memory import Observed, PolicyMemory
+from untaken.counterfactual.parts import cost_words, power_words, steps_words, success_words
 from untaken.counterfactual.parts_compared import NOT_ALIKE, NOT_NAMED, parts_between
 from untaken.errors import Unscored
 
@@ -88,6 +90,32 @@ def test_parts_are_in_units(
 
     parts = ScoreParts(success=a_part(one, two), cost=ten(cost), steps=ten(steps), cost_unit=unit)
     assert parts.words == words
+
+
+DIFFERENCES = [
+    (success_words, (None,), "success not comparable"),
+    (success_words, (0.004,), "success the same"),
+    (success_words, (0.01,), "success 1 point more"),
+    (success_words, (-0.43,), "success 43 points less"),
+    (cost_words, (None, "usd"), "cost not recorded"),
+    (cost_words, (0.0, "usd"), "cost the same"),
+    (cost_words, (-0.0042, "usd"), "cost $0.0042 less"),
+    (cost_words, (1.0, "tokens"), "cost 1.00 tokens more"),
+    (cost_words, (0.5, ""), "cost 0.5 more"),
+    (cost_words, (-1234.5, "usd"), "cost $1,234.50 less"),
+    (steps_words, (None,), "steps not recorded"),
+    (steps_words, (0.04,), "steps the same"),
+    (steps_words, (1.04,), "1 step more"),
+    (steps_words, (-1.06,), "1.1 steps fewer"),
+    (steps_words, (-0.5,), "0.5 steps fewer"),
+    (power_words, (), "A difference of 20 / 30 points is supported, by runs of each option: "
+     "10 runs: 2% / 8%; 20 runs: 7% / 17%; 40 runs: 20% / 50%."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "given", "want"), DIFFERENCES)
+def test_a_difference_in_words(words: Callable[..., str], given: tuple[Any, ...], want: str) -> None:
+    assert words(*given) == want
 
 
 def arms(tasks: dict[str, tuple[float, float]], runs: int = 6) -> list[Observed]:

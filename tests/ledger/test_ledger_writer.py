@@ -404,6 +404,17 @@ def test_save_heads_replaces_the_file_whole(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["x.heads.json"]
 
 
+def test_heads_are_read_up_to_their_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, heads = tmp_path / "x.heads.json", {"r": Head(events=1, sha256="b" * 64)}
+    save_heads(path, heads)
+    monkeypatch.setattr(limits, "HEADS_FILE_BYTES", path.stat().st_size)
+    assert load_heads(path) == heads
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(UntakenError) as refused:
+        load_heads(path)
+    assert (refused.value.code, refused.value.message) == ("ledger-heads", "the file is too large")
+
+
 def test_the_example_of_the_writer_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import untaken.ledger
 
