@@ -7,9 +7,10 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_graph, a_run, ready
 
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import Unscored, UntakenError, Where
 from untaken.ledger import RunFinished
 from untaken.scoring import RunScore, score_outcome, score_run
+from untaken.scoring.scoring import NAMED
 
 
 def did(*done: str, failed: tuple[str, ...] = (), **fields) -> RunBuilder:
@@ -464,3 +465,25 @@ def test_what_a_violation_requires_is_not_also_what_it_comes_before() -> None:
     graph = a_graph(*steps, ready("refund", "eligibility"))
     score = score_run(did("refund", failed=("eligibility",)).finish().run(), graph)
     assert score.diagnosis_advice == "Require 'policy', 'eligibility' before the agent can reach 'refund'."
+
+
+def test_findings_say_where_and_how_many() -> None:
+    names = [f"n{number}" for number in range(NAMED + 1)]
+    run = a_run("r")
+    for name in names:
+        run.verdict(name, True, "judge:m").verdict(f"x{name}", True).verdict(f"x{name}", False)
+    found = score_run(
+        run.run(), a_graph(*({"id": name, "check": {"verdict": True}} for name in names))
+    ).findings
+    where = Where(file="r.jsonl", run="r")
+    assert [(one.code, one.where, one.message.partition(": ")[0]) for one in found] == [
+        (
+            "verdict-sub-goal-unknown",
+            where,
+            f"{2 * NAMED + 2} verdicts on sub-goals that the graph does not have",
+        ),
+        ("verdict-unanchored", where, f"{NAMED + 1} sub-goals met by a judge's unanchored word"),
+        ("run-not-finished", where, found[2].message),
+    ]
+    shown = [", ".join(map(repr, some[:NAMED])) + " …" for some in ([f"x{name}" for name in names], names)]
+    assert [one.message.partition(": ")[2] for one in found[:2]] == shown
