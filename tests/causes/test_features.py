@@ -1,3 +1,5 @@
+# One case a line, however long, reads best.
+# ruff: noqa: E501
 """What a run had done before a moment, as features that runs can share: the bounds of each."""
 
 from __future__ import annotations
@@ -12,21 +14,15 @@ from untaken.scoring.causes.error_text import stripped_error
 from untaken.scoring.causes.features import Feature, RunFeatures, argument_values, with_absent
 
 ARGUMENTS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
-    "inner fields and members of lists": (
-        {"a": {"b": 1}, "c": [2, {"d": 3}]},
-        [("a.b", "1"), ("c", "2"), ("c.d", "3")],
-    ),
+    "inner fields and members of lists": ({"a": {"b": 1}, "c": [2, {"d": 3}]}, [("a.b", "1"), ("c", "2"), ("c.d", "3")]),
     "four levels of fields": ({"a": {"b": {"c": {"d": 1, "e": {"f": 2}}}}}, [("a.b.c.d", "1")]),
     "four levels of lists": ({"a": [[[1, [2]]]]}, [("a", "1")]),
     "truth and nothing": ({"a": True, "b": False, "c": None}, [("a", "true"), ("b", "false"), ("c", "null")]),
-    "numbers as people write them": (
-        {"a": 0.1 + 0.2, "b": 2.0, "c": 0},
-        [("a", "0.3"), ("b", "2"), ("c", "0")],
-    ),
+    "numbers as people write them": ({"a": 0.1 + 0.2, "b": 2.0, "c": 0}, [("a", "0.3"), ("b", "2"), ("c", "0")]),
     "texts without their margins": ({"a": " x ", "b": " ", "c": ""}, [("a", "x")]),
     "no prose": ({"a": "x" * 80, "b": "x" * 81}, [("a", "x" * 80)]),
     "at most forty": ({"a": list(range(42))}, [("a", str(i)) for i in range(40)]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("desc", ARGUMENTS)
@@ -38,23 +34,14 @@ def test_arguments_of_a_call_are_its_short_scalars(desc: str) -> None:
 
 CONTEXTS: dict[str, tuple[Any, dict[str, str]]] = {
     "one part is the whole": ({"town": "Bern"}, {"town": "Bern"}),
-    "several parts, and the whole": (
-        {"town": "Bern", "rain": None, "at": 7},
-        {"town": "Bern", "rain": "null", "at": "7", "context": "town Bern, rain null, at 7"},
-    ),
-    "as a text of JSON": (
-        '{"wet": true, "cold": 0.5}',
-        {"wet": "true", "cold": "0.5", "context": "wet true, cold 0.5"},
-    ),
-    "parts with parts of their own, or too long, are left out": (
-        {"a": {"b": 1}, "c": [1], "d": "x" * 81, "e": 1},
-        {"e": "1"},
-    ),
+    "several parts, and the whole": ({"town": "Bern", "rain": None, "at": 7}, {"town": "Bern", "rain": "null", "at": "7", "context": "town Bern, rain null, at 7"}),
+    "as a text of JSON": ('{"wet": true, "cold": 0.5}', {"wet": "true", "cold": "0.5", "context": "wet true, cold 0.5"}),
+    "parts with parts of their own, or too long, are left out": ({"a": {"b": 1}, "c": [1], "d": "x" * 81, "e": 1}, {"e": "1"}),
     "forty parts": ({f"k{i}": i for i in range(41)}, {f"k{i}": str(i) for i in range(40)}),
     "a text that is no JSON": ("rainy", {"context": "hash"}),
     "a number": (7, {"context": "hash"}),
     "nothing": (None, {"context": "hash"}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("desc", CONTEXTS)

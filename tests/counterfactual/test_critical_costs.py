@@ -1,3 +1,5 @@
+# One case a line, however long, reads best.
+# ruff: noqa: E501
 """What an alternative costs in critical sub-goals: counted inside tasks that have both, else over all."""
 
 from __future__ import annotations
@@ -58,24 +60,9 @@ CASES = [
     Case("better than the other", {"po no": 9}, {"no": 9}, []),
     Case("the same", {"po no": 4, "no": 5}, {"po no": 4, "no": 5}, []),
     Case("nobody took the other", {"no": 9}, {}, []),
-    Case(
-        "passed and violated, the larger difference first",
-        {"pa no": 6, "po no": 3, "po": 1},
-        {"po no": 10, "pa no": 0},
-        [("skipped", POLICY, (6, 10), (0, 10)), ("violated", POLICY, (6, 10), (0, 10))],
-    ),
-    Case(
-        "two sub-goals, the larger difference first",
-        {"no": 6, "po": 9},
-        {"po no": 15},
-        [("skipped", "Write a note", (9, 15), (0, 15)), ("skipped", POLICY, (6, 15), (0, 15))],
-    ),
-    Case(
-        "of equal differences, by title",
-        {"re": 9},
-        {"po no": 9},
-        [("skipped", POLICY, (9, 9), (0, 9)), ("skipped", "Write a note", (9, 9), (0, 9))],
-    ),
+    Case("passed and violated, the larger difference first", {"pa no": 6, "po no": 3, "po": 1}, {"po no": 10, "pa no": 0}, [("skipped", POLICY, (6, 10), (0, 10)), ("violated", POLICY, (6, 10), (0, 10))]),
+    Case("two sub-goals, the larger difference first", {"no": 6, "po": 9}, {"po no": 15}, [("skipped", "Write a note", (9, 15), (0, 15)), ("skipped", POLICY, (6, 15), (0, 15))]),
+    Case("of equal differences, by title", {"re": 9}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9)), ("skipped", "Write a note", (9, 9), (0, 9))]),
 ]  # fmt: skip
 
 

@@ -1,3 +1,5 @@
+# One case a line, however long, reads best.
+# ruff: noqa: E501
 """The remedy of a run is for what failed first; where none fits, there is none."""
 
 from __future__ import annotations
@@ -59,88 +61,16 @@ NAMES = [f"s{i}" for i in range(7)]
 JUDGED = {"id": "judged", "check": {"verdict": True}}
 WHY = [
     # desc, sub-goals, run, diagnosis, reason, advice
-    (
-        "names are five at most",
-        [ready(name) for name in NAMES[1:]],
-        did("s1"),
-        "skipping",
-        "5 of 6 required sub-goals not completed: 0 attempted without success, 5 never attempted",
-        "Fix the planner or its tool descriptions: 's2', 's3', 's4', 's5', 's6' were never attempted.",
-    ),
-    (
-        "more are counted",
-        [ready(name) for name in NAMES],
-        did(failed=tuple(NAMES)),
-        "inside",
-        "7 of 7 required sub-goals not completed: 7 attempted without success, 0 never attempted",
-        "Fix the tool call, or the reasoning before it: 's0', 's1', 's2', 's3', 's4' and 2 more "
-        "were not completed.",
-    ),
-    (
-        "as many attempted as never attempted",
-        [ready("a"), ready("b"), ready("c")],
-        did("c", failed=("a",)),
-        "inside",
-        "2 of 3 required sub-goals not completed: 1 attempted without success, 1 never attempted",
-        "Fix the tool call, or the reasoning before it: 'a' was not completed.",
-    ),
-    (
-        "two critical sub-goals were passed",
-        [ready("a", critical=True), ready("b", critical=True), ready("c", "a", "b")],
-        did("c"),
-        "violation",
-        "'c' was completed although the critical 'a' was not completed; "
-        "1 more violation of a critical sub-goal",
-        "Require 'a', 'b' before the agent can reach 'c'.",
-    ),
-    (
-        "one critical sub-goal was passed",
-        [ready("a", critical=True), ready("c", "a")],
-        did("c"),
-        "violation",
-        "'c' was completed although the critical 'a' was not completed",
-        "Require 'a' before the agent can reach 'c'.",
-    ),
-    (
-        "most of what is missing may have been attempted",
-        [ready("a"), ready("b"), JUDGED, JUDGED | {"id": "d"}],
-        did("b", failed=("a",)).verdict("judged", False).verdict("d", False),
-        "unscored",
-        "3 of 4 required sub-goals not completed; attempts at 2 of them are unknown",
-        "",
-    ),
-    (
-        "as many may have been attempted as were",
-        [ready("a"), ready("b"), JUDGED],
-        did("b", failed=("a",)).verdict("judged", False),
-        "inside",
-        "2 of 3 required sub-goals not completed: 1 attempted without success, 0 never attempted, 1 unknown",
-        "Fix the tool call, or the reasoning before it: 'a' was not completed.",
-    ),
-    (
-        "everything completed",
-        [ready("a"), ready("b")],
-        did("a", "b"),
-        "clean",
-        "all 2 required sub-goals completed",
-        "",
-    ),
-    (
-        "what nobody judged is unscored",
-        [ready("a"), JUDGED],
-        did("a"),
-        "clean",
-        "all 1 scored sub-goals completed; 1 of 2 required are unscored",
-        "",
-    ),
-    (
-        "an action went past two that it needs, and one of them is at fault first",
-        [ready("a"), ready("b", "a"), ready("c", "b")],
-        did("c"),
-        "skipping",
-        "2 of 3 required sub-goals not completed: 0 attempted without success, 2 never attempted",
-        "Fix the planner or its tool descriptions: 'a', 'b' were never attempted.",
-    ),
+    ("names are five at most", [ready(name) for name in NAMES[1:]], did("s1"), "skipping", "5 of 6 required sub-goals not completed: 0 attempted without success, 5 never attempted", "Fix the planner or its tool descriptions: 's2', 's3', 's4', 's5', 's6' were never attempted."),
+    ("more are counted", [ready(name) for name in NAMES], did(failed=tuple(NAMES)), "inside", "7 of 7 required sub-goals not completed: 7 attempted without success, 0 never attempted", "Fix the tool call, or the reasoning before it: 's0', 's1', 's2', 's3', 's4' and 2 more were not completed."),
+    ("as many attempted as never attempted", [ready("a"), ready("b"), ready("c")], did("c", failed=("a",)), "inside", "2 of 3 required sub-goals not completed: 1 attempted without success, 1 never attempted", "Fix the tool call, or the reasoning before it: 'a' was not completed."),
+    ("two critical sub-goals were passed", [ready("a", critical=True), ready("b", critical=True), ready("c", "a", "b")], did("c"), "violation", "'c' was completed although the critical 'a' was not completed; 1 more violation of a critical sub-goal", "Require 'a', 'b' before the agent can reach 'c'."),
+    ("one critical sub-goal was passed", [ready("a", critical=True), ready("c", "a")], did("c"), "violation", "'c' was completed although the critical 'a' was not completed", "Require 'a' before the agent can reach 'c'."),
+    ("most of what is missing may have been attempted", [ready("a"), ready("b"), JUDGED, JUDGED | {"id": "d"}], did("b", failed=("a",)).verdict("judged", False).verdict("d", False), "unscored", "3 of 4 required sub-goals not completed; attempts at 2 of them are unknown", ""),
+    ("as many may have been attempted as were", [ready("a"), ready("b"), JUDGED], did("b", failed=("a",)).verdict("judged", False), "inside", "2 of 3 required sub-goals not completed: 1 attempted without success, 0 never attempted, 1 unknown", "Fix the tool call, or the reasoning before it: 'a' was not completed."),
+    ("everything completed", [ready("a"), ready("b")], did("a", "b"), "clean", "all 2 required sub-goals completed", ""),
+    ("what nobody judged is unscored", [ready("a"), JUDGED], did("a"), "clean", "all 1 scored sub-goals completed; 1 of 2 required are unscored", ""),
+    ("an action went past two that it needs, and one of them is at fault first", [ready("a"), ready("b", "a"), ready("c", "b")], did("c"), "skipping", "2 of 3 required sub-goals not completed: 0 attempted without success, 2 never attempted", "Fix the planner or its tool descriptions: 'a', 'b' were never attempted."),
 ]  # fmt: skip
 
 
