@@ -54,6 +54,13 @@ def test_a_misspelled_tool_is_named_from_five_runs_on(desc, sub_goal, meant: Seq
     assert f"which none of {MIN_RUNS} runs calls" in doubt.message
 
 
+@pytest.mark.parametrize(("count", "more"), [(4, ""), (5, ""), (6, " and 1 more")])
+def test_tools_that_are_called_instead_are_named_up_to_five(count: int, more: str) -> None:
+    tools = [f"t{n}" for n in range(count)]
+    (doubt,) = [one for one in doubts(a_graph(ruled("elsewhere")), MIN_RUNS, *tools) if one.hint]
+    assert doubt.hint == f"They call {', '.join(map(repr, tools[:5]))}{more}."
+
+
 ALIKE = [
     # name in a graph, tools called, the alike ones with their likeness: twice the letters in common by all
     ("search", ["find", "SEARCH", "search_it"], [("SEARCH", 1), ("search_it", 0.8)]),
