@@ -467,3 +467,23 @@ def test_what_would_be_gained_is_the_share_that_fails_times_the_success_of_those
         else:
             assert 0 <= item.low <= item.gain < item.high < 1
             assert (item.low == 0) == (item.gain == 0)
+
+
+@pytest.mark.parametrize(
+    ("failing", "tasks", "successes", "why"),
+    [
+        (4, 2, ["look think act"] * 19 + ["think act"], "1 of 20 successes fail this way"),
+        (4, 2, ["look think act"] * 18 + ["think act"], "more often in failed runs than in successes"),
+        (3, 2, ["look think act"], "0 of 1 successes fails this way"),
+        (2, 2, ["look think act"], "fewer than 3 failed runs of 2 tasks"),
+        (4, 1, ["look think act"], "fewer than 3 failed runs of 2 tasks"),
+    ],
+)
+def test_what_to_fix_says_why_it_is_recommended_or_not(
+    failing: int, tasks: int, successes: list[str], why: str
+) -> None:
+    runs = [did(f"f{n}", "think act", False, task=f"t{n % tasks}") for n in range(failing)]
+    runs += [did(f"s{n}", calls, True, task=f"t{n % tasks}") for n, calls in enumerate(successes)]
+    (item,) = [one for one in triage(corpus_of(runs)).items if one.sub_goal == "look" and one.failed_runs]
+    assert item.why.startswith(why)
+    assert item.recommended == (not why.startswith("fewer"))
