@@ -226,7 +226,7 @@ def attacks(review: CriteriaReview) -> None:
             name="Do disturbed runs score lower?",
             of=_of_values(),
             about="Share of runs that score lower when disturbed. Ties count half, so 50% means no "
-            "difference. ✓ lower · ↑ higher (95%, corrected for all disturbances).",
+            f"difference. ✓ lower · ↑ higher (95%, corrected for all disturbances). {review.drawn}".rstrip(),
             table=lambda: attacks_table(review.verification),
         )
     names = sorted(review.disturbed, key=lambda name: not review.disturbed[name])  # those with values first

@@ -9,10 +9,12 @@ import msgspec
 import pytest
 from builders import a_graph, a_run
 
+from untaken.analysis import evaluate_corpus
 from untaken.judging.criteria import ATTACKS, Attack, disturb, quantifier, quantify, quantify_disturbed
 from untaken.ledger import Message, Observation, Run, Verdict
 from untaken.ledger.events import GENESIS
 from untaken.plans import GraphSet
+from untaken.views import criteria_review, ledger_review
 
 PLAN = a_graph(
     {"id": "look", "check": {"tool_call": {"name": "look"}}},
@@ -110,3 +112,12 @@ def test_of_many_runs_some_are_disturbed_the_same_ones_in_any_order(monkeypatch:
 
 def broken() -> Run:
     return a_run().say("One. Two.").call("look", "look", ok=True).finish().run("ALTERED")
+
+
+def test_the_page_says_how_many_runs_were_drawn_to_be_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [a_good_run(f"run-{n}") for n in range(4)]
+    corpus = evaluate_corpus(runs, GRAPHS)
+    assert ledger_review(corpus).drawn == ""
+    for module in (quantifier, criteria_review):
+        monkeypatch.setattr(module, "MOST_DISTURBED", 3)
+    assert ledger_review(corpus).drawn == "Disturbed: 3 of 4 runs, drawn by digest."

@@ -103,7 +103,7 @@ if TYPE_CHECKING:
         CriterionAgreement as CriterionAgreement, criteria_against_people as criteria_against_people,
     )
     from untaken.judging.criteria.quantifier import (
-        quantify as quantify, quantify_disturbed as quantify_disturbed,
+        MOST_DISTURBED as MOST_DISTURBED, quantify as quantify, quantify_disturbed as quantify_disturbed,
     )
     from untaken.judging.criteria.recorded import (
         CRITERIA as CRITERIA, REPLIES as REPLIES, join_runs as join_runs,

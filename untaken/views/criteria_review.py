@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.judging import (
     LEAST_KAPPA,
+    MOST_DISTURBED,
     BeforeAfter,
     CriterionAgreement,
     CriterionDifference,
@@ -78,6 +79,13 @@ class CriteriaReview:
         """How many values are none of the accepted ones."""
         every = (value for run in self.passes for item in run.items for value in item.values.values())
         return sum(value.out_of_vocabulary for value in every)
+
+    @property
+    def drawn(self) -> str:
+        """How many of the runs were drawn to be disturbed, in words; empty where all were."""
+        runs = max((len(run.items) for run in self.passes), default=0)
+        some = self.source == "ledger" and runs > MOST_DISTURBED
+        return f"Disturbed: {MOST_DISTURBED:,} of {runs:,} runs, drawn by digest." if some else ""
 
     @property
     def unread(self) -> int:
