@@ -44,7 +44,7 @@ from untaken.figures import (
     criteria_means,
     original_vs_disturbed,
 )
-from untaken.judging import criteria_editing as editing
+from untaken.judging import editing
 from untaken.judging.criteria import (
     Criterion,
     before_after,

@@ -21,10 +21,10 @@ from untaken.judging import (
     Criterion,
     change_criteria,
     criteria_bytes,
+    editing,
     forget_replies,
     take_in_criteria,
 )
-from untaken.judging import criteria_editing as editing
 
 STATUS: Final = {"accepted": "✓ accepted", "proposed": "? proposed", "rejected": "✗ rejected"}
 STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Undo last change"}

@@ -22,13 +22,13 @@ from untaken.judging import (
     Spent,
     UniqueCount,
     change_criteria,
+    editing,
     example_pair,
     keep_answers,
     known_texts_to_judges,
     not_proposed,
     propose,
 )
-from untaken.judging import criteria_editing as editing
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.views import unique_table

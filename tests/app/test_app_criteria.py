@@ -12,7 +12,7 @@ from sessions import said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
-from untaken.judging import criteria_editing as editing
+from untaken.judging import editing
 from untaken.judging.criteria import kept_criteria, kept_runs, ledger_criteria, propose
 
 Patch = pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
-from untaken.judging import criteria_editing as editing
+from untaken.judging import editing
 from untaken.judging.criteria import CriteriaSet, Criterion, parse_criteria
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from untaken.errors import UntakenError
-from untaken.judging import criteria_editing as editing
+from untaken.judging import editing
 from untaken.judging.criteria import (
     change_criteria,
     criterion_means,

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from untaken.judging.criteria.consolidation import (
         UniqueCount as UniqueCount, unique_by_seeds as unique_by_seeds,
     )
+    from untaken.judging.criteria import editing as editing
     from untaken.judging.criteria.criterion import (
         CriteriaSet as CriteriaSet, Criterion as Criterion, Quantified as Quantified,
         QuantifierRun as QuantifierRun,

@@ -16,9 +16,9 @@ from untaken.atomic_file import change_file, write_whole
 from untaken.errors import Finding, UntakenError, Where
 from untaken.judging.criteria.criterion import CriteriaSet, Criterion, QuantifierRun
 from untaken.judging.criteria.deterministic import ledger_criteria
+from untaken.judging.criteria.editing import Edit, add
 from untaken.judging.criteria.files import criteria_bytes, load_criteria, parse_criteria
 from untaken.judging.criteria.recorded import CRITERIA, REPLIES, read_quantifier_runs
-from untaken.judging.criteria_editing import Edit, add
 from untaken.ledger import JsonFault, parse_json
 
 FILE: Final = "criteria.json"
