@@ -25,6 +25,10 @@ def imported_from(node: ast.ImportFrom, module: str, *, is_package: bool) -> str
     return ".".join([*above, *([node.module] if node.module else [])])
 
 
+def inside(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
 def imports(root: Path, rooms: tuple[str, ...]) -> nx.DiGraph:
     modules = {name_of(path): path for room in rooms for path in (root / room).rglob("*.py")}
     graph = nx.DiGraph()
@@ -36,6 +40,11 @@ def imports(root: Path, rooms: tuple[str, ...]) -> nx.DiGraph:
                 graph.add_edges_from((name, m if m in modules else home) for m in found)
             elif isinstance(node, ast.Import):
                 graph.add_edges_from((name, alias.name) for alias in node.names)
+    # To load a module is to load the packages it is in first: those that the importing module is not in.
+    for name, found in list(graph.edges):
+        parts = found.split(".")
+        packages = (".".join(parts[:n]) for n in range(1, len(parts)))
+        graph.add_edges_from((name, one) for one in packages if one in modules and not inside(name, one))
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     return graph.subgraph([module for module in graph if module in modules])
 
