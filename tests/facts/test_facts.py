@@ -30,7 +30,7 @@ from untaken.ledger import GENESIS, Run, RunFinished, RunStarted, SkillSelection
 from untaken.ledger.run import Head, Integrity
 from untaken.plans import GraphSet, parse_graph
 from untaken.scoring import NodeResult, score_run
-from untaken.scoring.tally import Tally
+from untaken.scoring.run_score import Tally
 from untaken.workspace import Workspace
 
 STEPS = st.lists(

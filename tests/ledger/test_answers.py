@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_run
 
-from untaken.ledger.answers import paired
 from untaken.ledger.events import Observation, ToolCall
+from untaken.ledger.run import paired
 
 PAIRS: list[tuple[str, RunBuilder, list[str | None]]] = [
     (

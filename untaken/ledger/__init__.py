@@ -53,7 +53,7 @@ from untaken.ledger.writer import (
 
 # fmt: off
 if TYPE_CHECKING:
-    from untaken.ledger.answers import paired as paired
+    from untaken.ledger.run import paired as paired
     from untaken.ledger.chain import Chain as Chain, SPANS as SPANS, intact as intact
     from untaken.ledger.context import check_layers as check_layers, in_common as in_common
     from untaken.ledger.decoding import run_of as run_of

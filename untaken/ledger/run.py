@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,7 +15,6 @@ from msgspec import Meta, Struct
 from untaken import limits
 from untaken.caching import cached_property
 from untaken.errors import Unscored, UntakenError, Where
-from untaken.ledger.answers import paired
 from untaken.ledger.events import (
     ABOUT_RUN,
     AnyEvent,
@@ -283,3 +282,20 @@ def copies_of(runs: Iterable[Run]) -> dict[str, str]:
         if original != digest:
             found[digest] = original
     return found
+
+
+def paired(
+    calls: Sequence[ToolCall], observations: Iterable[Observation]
+) -> Iterator[tuple[Observation, ToolCall | None]]:
+    """Each observation with the call it answers: the latest one of its `call_id`, without an id the call
+    before it; ``None`` where there is no such call.
+    """
+    coming = iter(calls)
+    call = next(coming, None)
+    made: ToolCall | None = None
+    by_id: dict[str, ToolCall] = {}
+    for event in observations:
+        while call is not None and call.seq < event.seq:
+            made = by_id[call.call_id] = call
+            call = next(coming, None)
+        yield event, made if event.call_id is None else by_id.get(event.call_id)

@@ -8,8 +8,14 @@ from math import fsum
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.scoring.run_score import AgentScore, NodeResult, RunScore
-from untaken.scoring.tally import attempts_known, rate, weighted_completion
+from untaken.scoring.run_score import (
+    AgentScore,
+    NodeResult,
+    RunScore,
+    attempts_known,
+    rate,
+    weighted_completion,
+)
 
 NO_SCORED_RUN: Final = "no run of this agent has a sub-goal that counts"
 

@@ -31,10 +31,10 @@ from untaken.scoring.run_score import (
     NodeResult,
     RunScore,
     ScoreDetail,
+    Tally,
     Violation,
     counted_nodes,
 )
-from untaken.scoring.tally import Tally
 from untaken.scoring.trace import Trace
 
 Part = TypeVar("Part")

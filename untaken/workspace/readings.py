@@ -30,8 +30,9 @@ from untaken.ledger import (
     run_of,
 )
 from untaken.limits import MIB
-from untaken.workspace import records
+from untaken.workspace import records, tables
 from untaken.workspace.appending import NOT_FOUND, LedgerSnapshot, ledger_snapshot, ledger_snapshots
+from untaken.workspace.content import digest_of
 from untaken.workspace.database import reading
 from untaken.workspace.own_events import OwnSpan, own_spans, with_own_events
 from untaken.workspace.stored_file import StoredFile
@@ -342,3 +343,54 @@ def joined(readings: Iterable[FileReading]) -> tuple[list[Run], list[Finding]]:
 def _key(file: StoredFile, heads: Mapping[str, Head], superseded: Collection[str]) -> str:
     compared = sorted((run_id, head.events, head.sha256) for run_id, head in heads.items())
     return sha256(repr((file.digest, file.name, compared, sorted(superseded))).encode()).hexdigest()
+
+
+class LedgerState:
+    """The state of a workspace's ledgers: of every byte of them, and of what the database says of them.
+
+    Args:
+        engine: of the workspace's database.
+        folder: of the workspace.
+    """
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self._engine, self._folder = engine, folder
+
+    def rows(self) -> str | None:
+        """Digest of what the database says; ``None`` while something is being appended."""
+        with reading(self._engine) as connection:
+            return records.reading_digest(connection)
+
+    def now(self) -> str | None:
+        """The state of this moment, for which every ledger is hashed.
+
+        ``None`` where a ledger is missing, or something is being changed.
+        """
+        rows = self.rows()
+        with reading(self._engine) as connection:
+            ledgers = records.all_files(connection, self._folder, where=tables.files.c.kind == "ledger")
+        return self._state(rows, [(file.digest, _hashed(file.path)) for file in ledgers])
+
+    def of(self, readings: Mapping[str, FileReading], rows: str | None) -> str | None:
+        """The state that all ledgers had when they were read; ``None`` as for `now`.
+
+        Args:
+            readings: by the file's digest.
+            rows: what `rows` was before they were read.
+        """
+        return self._state(rows, [(digest, file.content.sha256) for digest, file in readings.items()])
+
+    def _state(self, rows: str | None, ledgers: Iterable[tuple[str, str]]) -> str | None:
+        found = list(ledgers)
+        # Rows that changed while files were hashed say nothing about them.
+        if rows is None or not all(digest for _, digest in found) or rows != self.rows():
+            return None
+        return sha256(repr((rows, found)).encode()).hexdigest()
+
+
+def _hashed(path: Path | None) -> str:
+    """SHA-256 of a file; empty where it is gone."""
+    try:
+        return digest_of(path) if path else ""
+    except FileNotFoundError:
+        return ""

@@ -43,10 +43,10 @@ from untaken.workspace.faults import TROUBLE
 from untaken.workspace.file_lists import FileLists
 from untaken.workspace.graph_store import GraphStore
 from untaken.workspace.ledger_snapshots import current_content, is_whole
-from untaken.workspace.ledger_state import LedgerState
 from untaken.workspace.readings import (
     FileReading,
     LedgerContent,
+    LedgerState,
     Make,
     contents_of,
     joined,
