@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
@@ -168,6 +169,18 @@ def test_convert_recognises_the_format(tmp_path: Path, capsys: pytest.CaptureFix
     (tmp_path / "in.json").write_bytes(TAU)
     assert main(["convert", str(tmp_path / "in.json"), "-o", str(tmp_path / "out"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["format"] == "tau-bench"
+
+
+def test_convert_ends_with_the_command_to_look_at_what_came_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "what came out"
+    (tmp_path / "in.json").write_bytes(TAU)
+    assert main(["convert", str(tmp_path / "in.json"), "-o", str(out)]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("Next: untaken triage '")
+    assert main(shlex.split(last)[2:]) == 0, "with its plan graphs, where there are some"
+    assert "which is missing" not in capsys.readouterr().err
 
 
 def test_convert_names_the_format_it_was_not_asked_for(

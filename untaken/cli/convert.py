@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from untaken.cli import USAGE
@@ -61,6 +62,9 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
     if "native" in done.format.split(", "):
         console.say("Files that are ledgers already are copied byte for byte; scores read them without this.")
     _print_loss(done, console)
+    if done.runs:
+        graphs = f" --graphs {quote(f'{args.out}/graphs')}" if done.graphs else ""
+        console.say(f"\nNext: untaken triage {quote(f'{args.out}/ledgers')}{graphs}")
     console.document(CONVERT_DOCUMENT(done))
     return 0 if done.runs or done.graphs else USAGE
 

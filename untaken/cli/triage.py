@@ -95,6 +95,8 @@ def _print_items(found: Triage, corpus: Corpus, top: int | None, console: Consol
     for item in shown:
         if item.recommended:
             console.say(plain(f"Fix “{item.title}” ({item.reason}): {item.why}."))
+    if not any(item.recommended for item in found.items):
+        console.say(plain(f"None is recommended. “{shown[0].title}”: {shown[0].why}."))
     console.say()
 
 

@@ -83,7 +83,7 @@ class GraphSet:
         finding = Finding(
             code="run-graph-unknown",
             message=f"the run names the plan graph {graph_id!r}, which is missing",
-            hint="Add that graph.",
+            hint="Add that graph, or name its folder with --graphs.",
         )
         return Unscored(finding.message), [finding]
 
