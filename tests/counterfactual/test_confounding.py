@@ -143,6 +143,16 @@ CASES = [
         RETRIES,
     ),
     Case(
+        "what failed is tried again with either",
+        log(*[("ab"[(n + turn) % 2], f"t{n}", "m", float(turn)) for n in range(16) for turn in (0, 1)]),
+        RETRIES,
+    ),
+    Case(
+        "the one came first, and the difference is not clear yet",
+        log(*[("ab"[n >= 12], "x", "m", float(n % 12 < (3, 8)[n >= 12])) for n in range(24)]),
+        IN_TIME,
+    ),
+    Case(
         "a file that names no tasks",
         [
             seen(f"r{n}", "ab"[n % 2], day=n, success=float(n % 2), task_id=UNSET, agent=UNSET)

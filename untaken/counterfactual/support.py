@@ -147,16 +147,18 @@ class OptionComparison:
         def found(p: float, reason: str) -> OptionTest:
             return OptionTest(difference, n1, n0, z, test.p, test.least, p, reason, self.timed)
 
-        # Asked where something could be supported at all; elsewhere the reason is that more runs are needed.
-        if self.timed and not self._at_once and abs(z) >= SCREEN and self._retried(y):
+        clocked = self.timed and not self._at_once
+        if clocked and self._retried(y):
             return found(1.0, RETRIES)
-        if min(n1, n0) < N_MIN or test.p > ALPHA:
+        # Whether time and choice coincide takes long to find out, and too little is always left of a few
+        # runs: it is looked at where a few more could seem to decide.
+        if min(n1, n0) < N_MIN or test.p > 2 * ALPHA:
             return found(test.p, more_runs(n1, n0, z))
-        if not self.timed or self._at_once or not self._in_time.goes_with_time:
-            return found(test.p, "")
-        in_time = self._in_time.p_of(y)
+        in_time = self._in_time.p_of(y) if clocked and self._in_time.goes_with_time else 0.0
         if in_time is None:
             return found(1.0, IN_TIME)
+        if test.p > ALPHA:
+            return found(test.p, more_runs(n1, n0, z))
         p = max(test.p, in_time)
         return found(p, COULD_BE_TIME if p > ALPHA else "")
 
