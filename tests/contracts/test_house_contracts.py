@@ -44,9 +44,9 @@ def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (body[-1].end_lineno or 0) - body[0].lineno + 1
 
 
-def imported(tree: ast.AST) -> set[str]:
+def imported(nodes: Iterable[ast.AST]) -> set[str]:
     names = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -85,16 +85,11 @@ def test_a_page_is_short_and_neither_computes_nor_reads_files() -> None:
     pages = sorted((ROOT / "pages").glob("*.py"))
     assert pages
     for page in pages:
-        text = page.read_text("utf-8")
-        tree = ast.parse(text)
-        assert len(text.splitlines()) <= PAGE_LINES, page.name
-        foreign = {name for name in imported(tree) if name.split(".")[0] not in allowed}
+        nodes = programs.nodes(page)
+        assert len(page.read_text("utf-8").splitlines()) <= PAGE_LINES, page.name
+        foreign = {name for name in imported(nodes) if name.split(".")[0] not in allowed}
         assert foreign == set(), page.name
-        opened = [
-            n.lineno
-            for n in ast.walk(tree)
-            if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "open"
-        ]
+        opened = [n.lineno for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "open"]
         assert opened == [], page.name
 
 
@@ -138,7 +133,7 @@ def test_notebooks_import_the_engine_and_the_figures_only() -> None:
     notebooks = sorted((ROOT / "notebooks").glob("*.py"))
     assert notebooks
     for notebook in notebooks:
-        names = imported(ast.parse(notebook.read_text("utf-8")))
+        names = imported(programs.nodes(notebook))
         rooms = {n for n in names if n.split(".")[0] in ("components", "pages", "app", "streamlit")}
         assert rooms == set(), notebook.name
 
@@ -169,7 +164,7 @@ def test_a_room_is_entered_by_its_door() -> None:
         f"{path}: {module}"
         for path in PROGRAMS
         if path.startswith(("untaken/", "components/", "pages/", "app.py"))
-        for module in imported(ast.Module([*programs.nodes(ROOT / path)], []))
+        for module in imported(programs.nodes(ROOT / path))
         if (parts := module.split("."))[0] == "untaken" and len(parts) > 2
         if path.split("/")[:2] != parts[:2]
     ]
