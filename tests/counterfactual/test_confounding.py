@@ -20,7 +20,7 @@ from untaken.counterfactual.balance import balance_of
 from untaken.counterfactual.diagnostics import Influence
 from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.counterfactual.pairs import Pair, compare_pairs
-from untaken.counterfactual.support import IN_TIME, RETRIES, UNTIMED, OptionTest
+from untaken.counterfactual.support import IN_TIME, RETRIES, UNTIMED, OptionTest, more_runs
 from untaken.counterfactual.words import COULD_BE_TIME, time_words
 from untaken.ledger import Run
 
@@ -178,6 +178,23 @@ def support_of(observations: list[Observed]) -> tuple[str, str]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
 def test_a_comparison_that_is_weak_says_why(case: Case) -> None:
     assert support_of(case.log) == ("weak", case.want)
+
+
+MORE = [
+    ((30, 10, 1.5), "needs about 29 more runs"),
+    ((10, 30, -1.5), "needs about 29 more runs"),
+    ((10, 10, 0.3), "needs about 834 more runs"),
+    ((8, 4, 3.0), "needs about 1 more run"),
+    ((2, 1, 0.0), "needs about 3 more runs"),
+    ((40, 40, 0.0), "needs more than 1000 more runs"),
+]
+
+
+@pytest.mark.parametrize(("seen", "want"), MORE)
+def test_more_runs_are_those_that_a_difference_needs_if_it_stays(
+    seen: tuple[int, int, float], want: str
+) -> None:
+    assert more_runs(*seen) == want
 
 
 def test_what_holds_only_between_early_and_late_runs_could_be_time() -> None:

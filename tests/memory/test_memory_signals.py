@@ -303,6 +303,7 @@ CASES = [
     Case("for a poor skill", (0.0, 0.0), 0, a_signal(direction="positive"), "none", 1),
     Case("for a good skill", (1.0, 1.0), 0, a_signal(direction="positive"), "against", -1),
     Case("the estimate is there already", (0.7, 0.7), 0, a_signal(), "no_effect", 0),
+    Case("a failure of what always fails", (0.0, 0.0), 0, a_signal(outcome=0.0), "no_effect", 0),
     Case("the cap is reached", (1.0, 0.0), 4, a_signal(), "no_effect", 0),
     Case(
         "over the cap, but with another claim", (1.0, 0.0), 4, a_signal(direction="positive"), "against", -1

@@ -61,6 +61,7 @@ def test_with_many_subjects_p_is_near_the_exact_one() -> None:
     )
     want = mannwhitneyu(first, second, use_continuity=False, method="asymptotic").pvalue
     assert rank_sum_p(first, second) == pytest.approx(want)
+    assert rank_sum_p([2.0] * 25, [2.0] * 25) == 1
 
 
 @given(st.integers(2, 60), st.integers(2, 60), st.floats(0, 1))

@@ -65,3 +65,10 @@ def test_odds_that_are_given_put_a_leaning_draw_right(true_odds: bool, noticed: 
         seen += isinstance(found, DrawTest) and found.p <= 0.05
     assert (seen >= 38) == noticed
     assert (seen <= 6) != noticed
+
+
+@pytest.mark.parametrize(("labelled", "leans"), [(np.arange(40) % 2 == 0, False), (np.arange(40) < 20, True)])
+def test_a_task_of_one_item_keeps_its_label_or_gives_it_away(labelled: np.ndarray, leans: bool) -> None:
+    found = draw_test(labelled, np.arange(40), np.arange(40), {"start": np.arange(40.0)})
+    assert isinstance(found, DrawTest)
+    assert (found.p <= 0.05) == leans

@@ -48,10 +48,9 @@ def read_record(path: Path) -> bytes:
         )
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size  # a buffer of the limit's size would be made, and thrown away
-        data = file.read(min(size, limits.HEADS_FILE_BYTES) + 1)
-    if len(data) > limits.HEADS_FILE_BYTES:
-        raise UntakenError("ledger-heads", "the file is too large", where=Where(file=str(path)), hint=_HINT)
-    return data
+        if size <= limits.HEADS_FILE_BYTES:
+            return file.read(size)
+    raise UntakenError("ledger-heads", "the file is too large", where=Where(file=str(path)), hint=_HINT)
 
 
 def parse_heads(data: bytes, *, name: str = "") -> dict[str, Head]:

@@ -158,7 +158,7 @@ def _over_cells(
     cell = np.unique(cell, return_inverse=True)[1].reshape(-1)
     labelled, items = ~np.isnan(labels.people), len(cell)
     weights = np.where(labelled, 1 / labels.odds, 0.0)
-    people = np.where(labelled, labels.people, 0.0)
+    people = np.nan_to_num(labels.people)
     size, n = np.bincount(cell), np.bincount(cell, labelled)
     whole = np.bincount(cell, weights)
     rate = np.bincount(cell, weights * people) / np.where(n > 0, whole, 1.0)

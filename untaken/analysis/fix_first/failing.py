@@ -178,15 +178,16 @@ def _of_clean(tally: FailureTally, clean: Sequence[str]) -> Iterator[FixItem]:
     if not clean:
         return
     changes = _first_unplanned(tally.corpus, [*tally.failed, *tally.succeeded])
+    tools = {digest: tool for digest, (tool, _) in changes.items()}
     groups: dict[str, list[str]] = {}
     for digest in clean:
-        groups.setdefault(changes.get(digest, ("", 0))[0], []).append(digest)
+        groups.setdefault(tools.get(digest, ""), []).append(digest)
     for tool, runs in groups.items():
         alike = [
             digest
             for digest, failures in tally.undone.items()
             # Without such a tool, all runs that completed everything are compared with.
-            if not failures and changes.get(digest, ("", 0))[0] != (tool or None)
+            if not failures and not (tool and tools.get(digest) == tool)
         ]
         ordered = in_turn(tally.corpus, runs)
         way: Way = "everything completed"

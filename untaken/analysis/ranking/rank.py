@@ -78,7 +78,7 @@ def rank_agents(
         report,
         contradictions=contradictory_runs(runs),
         unmatched_tasks=unmatched,
-        runs=tuple(sorted(runs, key=lambda run: (run.agent, run.task_id, run.task_repeat or 0, run.digest))),
+        runs=tuple(sorted(runs, key=lambda run: run.digest)),
     )
 
 

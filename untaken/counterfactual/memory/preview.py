@@ -21,7 +21,7 @@ from untaken.errors import Score, Unscored, number
 Flag = Literal["none", "against", "no_effect", "no_outcome"]
 _EQUAL: Final = 1e-12
 """Estimates closer than this are one."""
-_ANY: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_ANY: Final = datetime.min.replace(tzinfo=UTC)
 """A signal's moment plays no part in what it does."""
 _NOTHING: Final = Unscored("no outcome of the skill was observed in this context")
 

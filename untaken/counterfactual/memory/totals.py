@@ -120,11 +120,10 @@ class Totals:
 
     def figures(self, rows: Moment) -> Figures:
         """The figures of many places, each at its own moment; n = 0 where nothing was known."""
-        there = rows.place != NOWHERE
-        place = np.where(there, rows.place, 0)
+        place = rows.place
+        there = place != NOWHERE
         end = np.where(there, np.searchsorted(self._key, place * self._size + rows.cut), 0)
-        # An empty log has no place to look at.
-        begin = np.where(there, self._begin[place] if self.places else 0, 0)
+        begin = np.where(there, self._begin[place], 0)
         # Each state of a place is worked out once. Its end alone tells it: other places lie elsewhere.
         first, back = _distinct(np.where(end > begin, end, 0), self._position.size + 1)
         own, own_begin, own_end = self._own(rows, place, there)
