@@ -175,4 +175,5 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     def digest(self) -> str:
         """Short content digest of skill, alternative and context: a stable id for links."""
         named = [self.selected, self.alternative, self.context_hash]
+        # As JSON, in which no two lists of names are written alike.
         return sha256(msgspec.json.encode(named)).hexdigest()[:16]

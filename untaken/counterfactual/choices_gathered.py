@@ -93,6 +93,7 @@ def _columns(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run]) 
         known=~np.isnan(delta_of),
         delta=delta_of,
         verdict=verdicts.astype(np.int8),
+        # Never read here: a choice compares both histories itself.
         advantage=np.full(run.size, np.nan),
         direction=np.zeros(run.size, dtype=np.int8),
     )
@@ -133,6 +134,7 @@ class _Gathering:
         self._digests, self._runs, self._snapshot, self._weights = digests, runs, snapshot, weights
         found = np.unique(paths.kind).tolist()
         situations = [paths.kinds[kind] for kind in found]
+        # With one layer there is nothing to choose.
         levels = levels_compared(snapshot, (one for one in situations if len(one[2]) > 1), weights)
         keys: dict[int, Key] = {}
         self._level = np.ones(len(paths.kinds), dtype=np.int64)
@@ -152,7 +154,7 @@ class _Gathering:
         rank = np.zeros(len(digests), dtype=np.int64)
         rank[np.array(met, dtype=np.int64)[order]] = np.arange(len(order))
         self._agent[met], self._task[met] = [run.agent for run in of], [run.task_id for run in of]
-        rows = np.lexsort((rank[paths.run], choice[paths.kind]))
+        rows = np.lexsort((rank[paths.run], choice[paths.kind]))  # `lexsort` takes its last key first
         self._paths = paths.at(rows)
         self._bounds = np.searchsorted(choice[self._paths.kind], np.arange(len(self._keys) + 1))
 

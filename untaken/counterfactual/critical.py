@@ -63,7 +63,7 @@ def critical_costs(
         alternative: digests of the runs that took it; a run that took both is on neither side.
         selected: of those that took the other.
     """
-    one, two = dict.fromkeys(alternative), dict.fromkeys(selected)
+    one, two = dict.fromkeys(alternative), dict.fromkeys(selected)  # each once, in order
     sides = [d for d in one if d not in two], [d for d in two if d not in one]
     met: dict[tuple[str, str], tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
     for side, digests in enumerate(sides):

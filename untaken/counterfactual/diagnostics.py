@@ -138,6 +138,7 @@ def placebo(
     known = {run.digest: memory for run in runs} if isinstance(memory, PolicyMemory) else memory
     by_round: list[list[Compared]] = []
     for turn in range(rounds):
+        # A seed of its own: a round is the same, however many there are.
         shuffled = _all_shuffled(known, runs, f"{seed}/{turn}")
         evaluated = evaluate_runs(runs, shuffled, weights=weights, threshold=threshold)
         compared = [one for run in runs for one in _compared(evaluated[run.digest])]

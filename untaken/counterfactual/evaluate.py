@@ -125,7 +125,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
         return self._made[digest]
 
     def __contains__(self, digest: object) -> bool:
-        return digest in self._runs
+        return digest in self._runs  # the inherited one would evaluate the run to find out
 
     def status(self, digest: str) -> EvaluationStatus:
         """How the evaluation of a run ended."""
@@ -219,7 +219,7 @@ def _scored(
 
 
 def _signals(run: Run, found: ScoredDecisions | None) -> RunSignals:
-    ended = run.finished.ts if run.finished else run.started.ts
+    ended = run.finished.ts if run.finished else run.started.ts  # without an end there are no signals
     better = found.scorer.better_paths(found.number) if found else ()
     return RunSignals(run.run_id, run.digest, signals_of(run.run_id, better, ended))
 
@@ -240,6 +240,7 @@ def abort_unread(run_id: str, reason: str, where: Where) -> RunEvaluation:
 
 def refusal_of(run: Run) -> Refusal | None:
     """Why the run cannot be evaluated; ``None`` where it can."""
+    # Before all else: nothing that a broken ledger says can be trusted, its end neither.
     if run.integrity.broken:
         why = f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"
         return Refusal(status="aborted", code=ABORTED, reason=why)

@@ -201,6 +201,7 @@ class _Context:
 
     def __init__(self, choices: Sequence[LoggedChoice], weights: Weights) -> None:
         self._choices = choices
+        # One choice without a cost leaves cost out of all: a mean over two scales would say nothing.
         placed = [choice.outcome for choice in choices if choice.odds is not None]
         terms = Terms(
             cost=all(outcome.cost is not None for outcome in placed),
@@ -285,6 +286,7 @@ def _bracket(choice: LoggedChoice, score: float, skill: str, others: _Others) ->
 def _figures(weighed: Weighed | Unscored) -> dict[str, Any]:
     """The figures of `Estimates`."""
     if isinstance(weighed, Unscored):
+        # its first three are known all the same
         return dict.fromkeys(Estimates.__struct_fields__[3:], weighed)
     snips_low, snips_high = _interval(weighed.snips, weighed.snips_influence, weighed)
     dr_low, dr_high = _interval(weighed.dr, weighed.dr_influence, weighed)
@@ -304,7 +306,7 @@ def _interval(value: Score, influence: Mapping[str, float], weighed: Weighed) ->
     effective = weighed.effective
     if isinstance(value, Unscored):
         return value, value
-    if effective - 1 < LEAST_FREEDOM:
+    if effective - 1 < LEAST_FREEDOM:  # one run's weights may sum to a trace more than 1
         return ONE_RUN, ONE_RUN
     reach = stats.reach_of_sum(influence.values(), effective)
     # An estimate may lie outside what is possible: the interval always holds it.

@@ -97,7 +97,7 @@ def levels_compared(
     """The layer at which the two are compared, or else that in which one of them has a history."""
     by_layers: dict[int, list[Situation]] = {}
     for situation in dict.fromkeys(situations):
-        by_layers.setdefault(len(situation[2]), []).append(situation)
+        by_layers.setdefault(len(situation[2]), []).append(situation)  # columns of one call have one length
     scales, found = Scales.of(snapshot.spans(), weights), dict[Situation, int]()
     for some in by_layers.values():
         layers = list(zip(*(layers for *_, layers in some), strict=True))
@@ -122,6 +122,6 @@ def _histories(
     """Histories of each (skill, context) in the snapshot."""
     totals = snapshot.history.totals
     numbers = np.array([totals.places.get(place, NOWHERE) for place in places], dtype=np.int64)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # without a history a mean divides 0 by 0: its NaN says so
         rows = Moment(numbers, np.full(own.size, snapshot.observations), own)
         return Histories.of(totals.figures(rows), scales)

@@ -33,6 +33,7 @@ def parts_between(
     A run that took both in the context is on neither side.
     """
     numbers, asked = numbers_of(snapshot.history), list(pairs)
+    # One for all comparisons, cleared after each: a new one each time would be a pass over the log.
     taken = np.zeros(numbers.unit.size, dtype=bool)
     sides = []
     for selected, alternative, context_hash in asked:

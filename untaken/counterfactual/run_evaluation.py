@@ -206,7 +206,7 @@ def tally(
         actual_was_better=verdicts.count("actual_was_better"),
         equivalent=verdicts.count("equivalent"),
         unknown=verdicts.count("unknown"),
-        mean_delta=fsum(deltas) / len(deltas) if deltas else nothing,
+        mean_delta=fsum(deltas) / len(deltas) if deltas else nothing,  # exact: the same in any order of runs
         max_delta=max(deltas) if deltas else nothing,
         signals=signals,
         runs=len(ends),

@@ -162,7 +162,7 @@ def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[VerdictPa
     found, alone = [], 0
     for sub_goal, verdicts in spoken.items():
         one, two = (ruling(whose_count(verdicts, [globs])) for globs in (a, b))
-        if one and two and isinstance(one.passed, bool) and isinstance(two.passed, bool):
+        if one and two and isinstance(one.passed, bool) and isinstance(two.passed, bool):  # a tie has none
             found.append(
                 VerdictPair(
                     run_id=run.run_id,

@@ -114,6 +114,7 @@ def _items(
                 cluster=cluster,
                 judge=judged,
                 people=given_label,
+                # What nobody labelled was not drawn, and has no odds.
                 odds=None if odds is None or np.isnan(given_label) else _odds_of(run, sub_goal, odds),
             )
         )

@@ -116,6 +116,7 @@ class JudgePassport(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """Why the judge may not speak by what was measured; empty where it may."""
         if self.labels < FEWEST_PAIRS:
             return f"{counted(self.labels, 'label')} of people; {FEWEST_PAIRS} are needed"
+        # A file keeps no reason; to decide by, none is needed.
         low, high = (Unscored("") if end is None else end for end in (self.kappa.low, self.kappa.high))
         if trust_of(low, high, self.labels) == "unreliable":
             return f"it agrees too little with people: κ is below {LEAST_KAPPA:g}"

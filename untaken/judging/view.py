@@ -56,6 +56,7 @@ class LedgerView:
     def search(self, text: str) -> str:
         """The events that hold a text, upper and lower case alike."""
         wanted = text.casefold()
+        # "" is in each
         texts = {seq: event_text(event)[:LOOKED_AT] for seq, event in self.events.items() if wanted}
         hits = [seq for seq, text in texts.items() if wanted in text.casefold()]
         lines = [f"{headline(self.events[seq])} {_around(texts[seq], wanted)}" for seq in hits[:FOUND]]
@@ -109,5 +110,5 @@ def _line(text: str) -> str:
 
 def _around(text: str, wanted: str) -> str:
     plain = " ".join(text.split())
-    at = max(0, plain.casefold().find(wanted) - LINE_CHARS // 2)
+    at = max(0, plain.casefold().find(wanted) - LINE_CHARS // 2)  # -1 where it spans a line break
     return plain[at : at + LINE_CHARS]

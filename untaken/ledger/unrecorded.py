@@ -138,7 +138,7 @@ def _name(value: Any) -> str:
 
 
 def _fit(text: str, most: int = 1_000) -> str:
-    return text.encode("utf-8", "replace").decode()[:most]
+    return text.encode("utf-8", "replace").decode()[:most]  # half a surrogate pair cannot be written
 
 
 def _words(error: Exception | None) -> str:

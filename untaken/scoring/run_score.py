@@ -89,7 +89,7 @@ def counted_nodes(nodes: tuple[N, ...], missing: MissingRule) -> tuple[N, ...]:
     counted = tuple(
         [n for n in nodes if n.counts and not n.left_out and not n.groups and n.status not in left_out]
     )
-    if True not in [node.critical and bool(node.groups) for node in nodes]:
+    if True not in [node.critical and bool(node.groups) for node in nodes]:  # most plans have no such option
         return counted
     critical = _with_critical_options(nodes)
     return tuple(

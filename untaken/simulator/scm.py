@@ -234,7 +234,7 @@ def _state(t: int) -> Variable:
 
 
 def _constant(value: Any) -> Function:
-    return lambda: value
+    return lambda: value  # made apart: one made in a loop would see the loop's last value
 
 
 def _invalid(name: str, why: str) -> UntakenError:

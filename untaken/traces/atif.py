@@ -234,6 +234,7 @@ def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
     first = chain[0]
     log = first.log
     run = trajectory_run([part.document for part in chain], log.findings)
+    # With a part of the digest below: files of one name in several folders get ledgers of their own.
     stem = PurePosixPath(first.log.name).name.split(".")[0]
     exported = mapping(mapping(first.document.get("extra")).get("untaken"))
     run.run_id = text(exported.get("run_id")) or f"atif/{run.agent}/{first.session}"
@@ -245,6 +246,7 @@ def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
         intake=intake,
         log=log,
         tidier=Tidier(PLACES, log.findings),
+        # Once each: one file may hold several parts of a chain.
         about=list({part.log.name: part.log for part in chain[1:] if part.log is not log}.values()),
     )
 

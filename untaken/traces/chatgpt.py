@@ -101,7 +101,7 @@ def _items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iterato
         content = mapping(message.get("content"))
         held = _held(content)
         if role == "assistant" and recipient not in EVERYBODY:
-            given = parsed(held)
+            given = parsed(held)  # some tools are given JSON, others plain text, such as code
             yield Called(
                 tool=recipient, arguments=given if isinstance(given, dict) else {"input": held}, at=at
             )

@@ -126,6 +126,7 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
     left = [message for message in session.taken_back if message.get("type") == "gemini"]
     used = [(id_and_moment(reply), _used(reply, findings)) for reply in (*replies, *left)]
     paid = payers.paid(f"gemini-cli/{name}", used, findings)
+    # What was taken back comes last in `used`; what is odd about it is reported with the whole, below.
     apart = spend(paid[len(replies) :], run=name, findings=Findings(None))
     return session_run(
         "gemini-cli",

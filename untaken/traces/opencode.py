@@ -119,7 +119,7 @@ def _run(
     used = [(copied, _used(step, findings)) for copied, step in steps]
     spent = spend(payers.paid(f"opencode/{name}", used, findings), run=name, findings=findings)
     infos = [message["info"] for message in (*replies, *messages)]
-    failed = mapping(infos[len(replies) - 1].get("error")) if replies else {}
+    failed = mapping(infos[len(replies) - 1].get("error")) if replies else {}  # of the last reply
     return session_run(
         "opencode",
         name,

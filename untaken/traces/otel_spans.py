@@ -260,6 +260,7 @@ def _plain(value: Any) -> Any:
     kind, inner = next(iter(value.items()))
     match kind:
         case "intValue" | "int_value":
+            # OTLP writes them as text; Python refuses to read one of thousands of digits.
             return int(inner) if _WHOLE.fullmatch(str(inner)) else inner
         case "arrayValue" | "array_value":
             return [_plain(each) for each in items(mapping(inner).get("values"))]

@@ -102,6 +102,7 @@ def _run(result: Mapping[str, Any], about: Mapping[str, Any], stem: str, finding
         success=result["success"] if isinstance(result.get("success"), bool) else None,
         cost=next((cost for cost in costs if cost is not None), None),
         steps=sum(message.get("role") == "assistant" for message in messages) or None,
+        # With a response, `error` may only say which assertion failed: that is the outcome, not an error.
         error=text(response.get("error")) or (text(result.get("error")) if not response else None),
         metrics=metrics,
         metadata={"format": "promptfoo", **described(raw, target)},

@@ -228,6 +228,7 @@ def _longest_first(traces: Iterable[TraceRun]) -> list[TraceRun]:
     """The runs in order, but of copies of a session, which follow one another, the longest first."""
     listed = list(traces)
     first: dict[str, int] = {}
+    # Without an id each is by itself, under a name that no session has.
     places = [first.setdefault(trace.session_id or f"\n{at}", at) for at, trace in enumerate(listed)]
     # The longest is the one that is kept: no other is written first and taken back.
     order = sorted(range(len(listed)), key=lambda at: (places[at], -len(listed[at].items)))
@@ -334,6 +335,7 @@ def _finish(trace: TraceRun, chat: Conversation, log: FileLog) -> None:
         log.defaulted["RUN_FINISHED.cost"] += 1
     if trace.steps is None:
         log.synthesised["RUN_FINISHED.steps"] += 1
+    # Clocks of a trace may disagree: no run ends before its last event.
     end = trace.finished if trace.finished is not None and trace.finished >= chat.now else chat.now
     chat.run.add(
         RunFinished,

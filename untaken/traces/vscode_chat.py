@@ -163,6 +163,7 @@ def _run(session: Mapping[str, Any], name: str, findings: Findings) -> TraceRun:
         error=error,
         metrics={
             **spend([*used, *left], run=run_id, findings=findings).tokens,
+            # reported above, with the whole
             **named_apart("left", spend(left, run=run_id, findings=Findings(None))),
         },
         metadata={

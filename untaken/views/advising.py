@@ -148,6 +148,7 @@ def _named(one: ChoiceAdvice) -> _Named:
     statement = one.statement
     selected, alternative = option_words(statement.against), option_words(statement.option)
     context = situation_words(statement.situation)
+    # A NUL between them: three other names, cut at other places, must not give the same digest.
     named = f"{context}\0{selected}\0{alternative}"
     return {
         "digest": sha256(named.encode()).hexdigest()[:16],

@@ -143,4 +143,5 @@ def versions_table(versions: Iterable[GraphVersion]) -> pd.DataFrame:
 def most_used_graph(corpus: Corpus, known: Sequence[str]) -> str:
     """Of these plan graphs, by id, the one that most runs are scored against; the first on a tie."""
     used = Counter(score.graph_id for score in corpus.scores.values() if isinstance(score, RunScore))
+    # A `Counter` gives 0 for graphs that no run is scored against.
     return max(known, key=used.__getitem__)

@@ -33,6 +33,7 @@ def audit_corpus(corpus: Corpus) -> PlanAudit:
         for digest, run in corpus.runs.items()
         if isinstance(score := corpus.scores[digest], RunScore)
     ]
+    # Of all runs, those without a score too: a check may name a tool that only they call.
     called = frozenset[str]().union(*(run.tools for run in corpus.runs.values()))
     return audit_plans(corpus.graphs.graphs, scored, tools=called)
 

@@ -125,6 +125,7 @@ class ChoiceCounts:
 def count_choices(made: Sequence[Choice]) -> ChoiceCounts:
     """Counts choices by what supports them."""
     ways = [c.succeeds for c in made]
+    # Without a history nothing is saved, so none of these is counted as unknown, too.
     cheaper = sum(not c.succeeds and c.parts.saves for c in made)
     unknown = sum(c.support == "none" for c in made)
     return ChoiceCounts(

@@ -91,6 +91,7 @@ OUTCOME_SPLITS: Final[Columns[OutcomeSplit]] = {
 
 def compared_tasks(corpus: Corpus) -> tuple[TaskRuns, ...]:
     """Every task with two unbroken runs: first where they differ at a sub-goal, most to compare first."""
+    # A stable sort: within each half the order of `tasks_of` stays.
     return tuple(sorted(tasks_of(corpus.runs.values()), key=lambda task: not _differs(corpus, task)))
 
 

@@ -61,6 +61,7 @@ _PARTS: Final = Keys(
 
 def _branch_shape() -> Schema:
     whole = shape(Alternative)
+    # The document writes the parts of a delta under other keys than the class has.
     whole["properties"]["parts"] = {"anyOf": [shape(_PARTS), {"type": "null"}]}
     whole["properties"]["parts_reason"] = {"type": "string"}
     return whole | {"required": [key for key in whole["required"] if key not in LAYERED]}
@@ -139,6 +140,7 @@ def _branch(branch: Alternative) -> Document:
     fields = entry(branch) | _parts(branch.parts)
     if branch.levels > 1:
         return fields
+    # A reason goes with its value: `pooled_reason` says nothing where there is no `pooled`.
     return {key: value for key, value in fields.items() if key.removesuffix("_reason") not in LAYERED}
 
 

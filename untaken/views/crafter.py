@@ -140,7 +140,7 @@ def read_ablation(path: str | Path) -> Ablation:
         if len(data) > limits.PLANNING_BYTES:
             raise ValueError("it is too large")
         return msgspec.convert(_with_reasons(parse_json(data)), Ablation)
-    except (JsonFault, ValueError) as error:
+    except (JsonFault, ValueError) as error:  # msgspec's own error is a ValueError
         raise UntakenError(
             "ablation-invalid", f"no ablation: {clip(error)}", where=where, hint=hint
         ) from error

@@ -108,6 +108,7 @@ def recorded_review(folder: Path) -> CriteriaReview | None:
         UntakenError: as `untaken.judging.criteria.kept_runs`.
     """
     passes = kept_runs(folder)
+    # A recorded judge cannot be asked about a run that was made worse.
     return _review("recorded", passes, {}) if passes else None
 
 

@@ -54,6 +54,7 @@ def round_steps(
         pivot_seen: somebody looked at the matrix since there were modes.
     """
     failed = [runs[one.run] for one in found.read if one.failed]
+    # Where fewer runs failed than a round asks for, those that did are enough.
     wanted = min(READ, len(failed) + len(found.order))
     noted = {run.digest: written for run in failed if (written := notes_of(run))}
     notes = [note for some in noted.values() for note in some]
@@ -76,7 +77,7 @@ def round_steps(
             done=len(noted),
             of=max(wanted, 1),
             run=next((run.digest for run in failed if run.digest not in noted), "")
-            or (found.order[0].run if found.order else ""),
+            or (found.order[0].run if found.order else ""),  # all that were read have a note
         ),
         RoundStep(
             name="modes",

@@ -118,6 +118,7 @@ def read_next(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> Show
     known = {run.digest for run in hidden}
     ranked = [*hidden, *(run for run in failing if run.digest not in known)]
     shown: dict[tuple[str, str], ReviewItem] = {}
+    # One at a time: looking into a run takes long, and a few that differ are mostly found among the first.
     for item in (review_items(corpus, [run])[0] for run in ranked[:MOST_LOOKED_AT]):
         shown.setdefault((item.kind, item.cause.sub_goal or item.cause.headline), item)
         if len(shown) == READ_NEXT:
@@ -128,6 +129,7 @@ def read_next(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> Show
 def runs_with_unhandled_failures(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
     """Runs that saw failures and never changed their plan, in the order of review; `order` as above."""
     digests = set(runs_not_detecting_errors(corpus))
+    # Where no run is meant, the order need not be computed.
     every = (review_order(corpus) if order is None else order) if digests else ()
     runs = [run for run in every if run.digest in digests]
     return ShownRuns(count=len(runs), items=review_items(corpus, runs[:UNHANDLED_SHOWN]))

@@ -69,6 +69,7 @@ def as_facts(names: str, at: str = "") -> dict[str, Column[Any]]:
     for word in names.split():
         name, _, place = word.partition("=")
         declared = _DECLARED[name]
+        # Only the way to the value is another: `text` makes it, whatever the column holds.
         found[name] = replace(declared, value=text(declared.meaning, f"{at}{place or name}").value)
     return found
 

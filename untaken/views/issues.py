@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 def corpus_issues(corpus: Corpus, issues: Sequence[Issue], taxonomy: Taxonomy) -> tuple[TrackedIssue, ...]:
     """Where each issue is now over the runs of a corpus."""
+    # Evaluating the plans is the slow part, and few issues ask for it.
     statements = statements_of(corpus.plans) if asks_for_statements(issues) else {}
     return track_issues(issues, list(corpus.runs.values()), corpus.scores, taxonomy, statements=statements)
 
@@ -101,6 +102,7 @@ def issues_table(found: Iterable[TrackedIssue]) -> pd.DataFrame:
 def issue_rates_table(found: TrackedIssue) -> pd.DataFrame:
     """Rates of one issue: over all runs, before and after the fix, by version (columns: `ISSUE_RATES`)."""
     around = [rate for rate in (found.before, found.after) if rate]
+    # Where no run names a version, its only row would repeat the overall one.
     named = found.versions if [rate.name for rate in found.versions] != [NO_VERSION] else ()
     return frame(ISSUE_RATES, [found.overall, *around, *named])
 

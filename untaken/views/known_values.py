@@ -103,5 +103,5 @@ def _accepted(run: Run, tool: str) -> Iterator[ToolCall]:
         return
     for call in run.actions:
         answer = run.answers.get(call.seq)
-        if call.tool == tool and answer is not None and answer.ok is not False:
+        if call.tool == tool and answer is not None and answer.ok is not False:  # unknown counts as accepted
             yield call

@@ -275,6 +275,7 @@ def modes_document(
     contrasts = {one.mode: one for one in found.contrasts}
     failed = [run for run in found.read if run.failed]
     in_successes = [mode for mode in contrasts if mode not in totals]
+    # The pivot is of failed runs alone; a mode seen only in successes is listed with 0 of them.
     totals |= {mode: cell_of(mode, "all", failed) for mode in in_successes}
     seen, following = found.saturation.unseen, found.draw.following
     unknown = reason(seen.share) or reason(seen.low)

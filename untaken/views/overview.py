@@ -102,6 +102,7 @@ def _task_mean(runs: Iterable[Run]) -> Score:
     for run in runs:
         if not isinstance(run.success, Unscored):
             by_task.setdefault(run.task_id, []).append(run.success)
+    # Else a task that was run more often than others would count for more.
     return fmean(map(fmean, by_task.values())) if by_task else Unscored("nothing to count")
 
 

@@ -165,6 +165,7 @@ def _node_packet(corpus: Corpus, node: NodeAudit) -> Packet:
         if isinstance(score, RunScore) and score.graph_id == node.graph and score.success is True:
             completed = any(n.sub_goal == node.sub_goal and n.completed is True for n in score.results)
             done[completed].append(_Place(digest, node.sub_goal))
+    # A blind check accepts what it should not: the runs to look at are those that pass it.
     places = done[True] if node.verdict == "blind" or not done[False] else done[False]
     found = _packet(corpus, "plan", f"{node.title or node.sub_goal}: {node.verdict}", node.why, places)
     plan = corpus.graphs.get(node.graph)

@@ -90,11 +90,12 @@ class Drawing:
     @property
     def digest(self) -> str:
         """Changes when anything that is drawn changes, other than a box's status."""
+        # Without statuses: a view that shows another run need not be laid out again.
         parts = repr((tuple(b.sub_goals for b in self.boxes), self.lines, self.layouts))
         return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
     def _laid_out(self, direction: Direction) -> PlanLayout:
-        edges = dict.fromkeys((start, end) for start, end, _ in self.lines)
+        edges = dict.fromkeys((start, end) for start, end, _ in self.lines)  # once each, in order
         return lay_out(tuple(box.size for box in self.boxes), tuple(edges), direction)
 
 
@@ -178,6 +179,7 @@ def _lines(goals: list[SubGoal], place: dict[str, int], score: RunScore | None) 
             if dep in place and place[dep] != place[goal.id]:
                 yield place[dep], place[goal.id], "violated" if (dep, goal.id) in broken else "needs"
         for option in goal.any_of:
+            # a need is drawn as one
             if option in place and place[option] != place[goal.id] and option not in goal.deps:
                 yield place[option], place[goal.id], "option"
 

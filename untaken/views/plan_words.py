@@ -171,7 +171,7 @@ def plan_silence(run: EvaluatedPath) -> str:
 
 def data_needed(evaluation: PlanEvaluation) -> str:
     """How much data there is, how much a difference of 30 points takes, and about how much is missing."""
-    paths = [run.path for run in evaluation.runs.values() if not run.path.copy]
+    paths = [run.path for run in evaluation.runs.values() if not run.path.copy]  # a copy is no more data
     runs = Counter(path.stratum for path in paths)
     tasks = len({path.task_id for path in paths})
     repeated = sum(count for count in runs.values() if count > 1)
@@ -185,6 +185,7 @@ def distinct(statements: Iterable[Statement]) -> list[Statement]:
     """Statements without those that repeat the counts of a finer layer, in order."""
     finest: dict[tuple[object, ...], Statement] = {}
     every = list(statements)
+    # the finest says most: it comes first and stays
     for statement in sorted(every, key=lambda s: s.situation.layer):
         finest.setdefault(_counts(statement), statement)
     kept = {id(statement) for statement in finest.values()}

@@ -213,6 +213,7 @@ def context_names(corpus: Corpus) -> dict[str, str]:
 
 def contexts_by_evidence(records: pd.DataFrame, contexts: Contexts) -> list[str]:
     """The contexts with most skills of three runs or more first, then those with most skills and runs."""
+    # By the effective number: many outcomes of one run are no evidence.
     known = records.assign(enough=records["n_effective"] >= N_MIN).groupby("context_hash")
     known = known.agg(enough=("enough", "sum"), size=("enough", "size"), sum=("n_effective", "sum"))
     ordered = known.sort_values(["enough", "size", "sum"], ascending=False, kind="stable").index

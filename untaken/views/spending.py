@@ -118,6 +118,7 @@ def measured(runs: Mapping[str, list[Run]], take: Measure, *, share: bool) -> tu
     if not n:
         return NOT_RECORDED, NOT_RECORDED, NOT_RECORDED, 0
     means = [stats.mean(some) for some in values]
+    # One task has no spread over tasks: its runs are the units then.
     return stats.mean(means), *_ends(means if len(means) > 1 else values[0], n, share=share), n
 
 

@@ -109,7 +109,7 @@ def _row(
         decision=next((one for one in decisions() if one.decision_point == event.seq), None)
         if isinstance(event, ev.SkillSelection)
         else None,
-        cited_by=tuple(dict.fromkeys(citing.get(event.seq, ()))),
+        cited_by=tuple(dict.fromkeys(citing.get(event.seq, ()))),  # a verdict can cite an event twice
     )
 
 

@@ -111,7 +111,7 @@ class GraphStore:
         Raises:
             UntakenError: ``graph-too-large``.
         """
-        size = len(content.encode(errors="surrogatepass"))
+        size = len(content.encode(errors="surrogatepass"))  # half a surrogate pair has a size, too
         if size > limits.GRAPH_FILE_BYTES:
             raise versions.too_large(graph_id, size)
         key, work = key_of(graph_id, author), {"content": content, "based_on": based_on}

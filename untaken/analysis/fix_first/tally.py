@@ -64,7 +64,7 @@ class FailureTally:
     subjects: Mapping[Key, Subject]
     runs: dict[str, Run] = field(default_factory=dict)
     tasks: dict[str, str] = field(default_factory=dict)
-    failed: dict[str, None] = field(default_factory=dict)
+    failed: dict[str, None] = field(default_factory=dict)  # sets, in the order of the runs
     succeeded: dict[str, None] = field(default_factory=dict)
     infrastructure: dict[str, InfrastructureKind] = field(default_factory=dict)
     unscored: dict[str, None] = field(default_factory=dict)
@@ -175,6 +175,7 @@ def _add(found: FailureTally, digest: str, run: Run) -> None:
     if isinstance(success, Unscored):
         return
     # Perhaps nothing is known to be undone only because little is known at all.
+    # `fail` leaves none out
     unknown = any(node.completed is None for node in counted_nodes(score.results, "fail"))
     if not failures and unknown and not success:
         found.unscored[digest] = None

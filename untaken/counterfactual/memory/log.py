@@ -41,6 +41,7 @@ def checked(observed: Observed, where: Where | None = None) -> Observed:
         stored = _decoder.decode(encode(observed))
     except (msgspec.MsgspecError, UnicodeError, TypeError) as error:
         raise _invalid(f"an observation cannot be stored: {error}", where) from error
+    # NaN is written as null, which reads back as a cost that nobody recorded.
     if stored != observed:
         raise _invalid("an observation has a number that JSON cannot hold", where)
     return _in_form(stored, where)
@@ -60,8 +61,9 @@ def _in_form_already(some: list[Observed]) -> bool:
     try:
         lines = _encode_lines(some)
         stored = _decoder.decode_lines(lines)
-    except (msgspec.MsgspecError, UnicodeError, TypeError):
+    except (msgspec.MsgspecError, UnicodeError, TypeError):  # each alone then: that names the one at fault
         return False
+    # By identity: the same moment in another zone is equal, and is written otherwise.
     in_form = all(o.weight == WEIGHTS[o.kind] and o.ts.tzinfo is UTC for o in some)
     # 1 equals 1.0, and is written otherwise.
     return in_form and stored == some and _encode_lines(stored) == lines

@@ -44,6 +44,7 @@ def rebuild_memory(
         UntakenError: ``memory-locked``.
     """
     path = Path(memory)
+    # From before the reading: a signal that is applied in between would be lost.
     with locked(path):
         applied, unread = applied_signals(path)
         built = PolicyMemory.build(runs, applied=applied, identity=identity)
@@ -62,7 +63,7 @@ def verify_memory(
     """
     path = Path(memory)
     known, queued = PolicyMemory.load(path), read_queue(path)
-    waiting_signals(known, queued)
+    waiting_signals(known, queued)  # for what it raises alone
     found = [*_form(path, b"".join(map(line_of, known.log)))]
     if queue_path(path).exists():
         found += _form(queue_path(path), b"".join(map(signal_line, queued)))
@@ -77,6 +78,7 @@ def _form(path: Path, rebuilt: bytes) -> Iterator[Difference]:
         return
     pairs = zip(stored.splitlines(), rebuilt.splitlines(), strict=False)
     lines = min(stored.count(b"\n"), rebuilt.count(b"\n"))
+    # Where one is the beginning of the other, they part at the line after it.
     first = next((number for number, (a, b) in enumerate(pairs, start=1) if a != b), lines + 1)
     message = f"{path.name}: from line {first} the bytes differ from the rebuilt log"
     yield Difference(kind="form", key="", message=message)

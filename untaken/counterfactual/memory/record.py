@@ -124,6 +124,7 @@ class ValueRange(Struct, frozen=True, kw_only=True, gc=False):
         """(value − low) / (high − low), clamped to [0, 1]; 0 where high = low (§2.3)."""
         if self.high <= self.low:
             return 0.0
+        # A run is left out of the spans that it is scored by: its own figures can lie outside.
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 

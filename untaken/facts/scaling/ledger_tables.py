@@ -63,6 +63,7 @@ class Lightening:
 def keep_table(workspace: Path, digest: str, file: FileReading, graphs: GraphSet) -> None:
     """Keeps the table of a ledger, by its digest, whose runs are scored against these graphs."""
     runs = cast("Sequence[DistantRun]", file.runs)
+    # Scored against other graphs, it would be found under the key of these.
     if file.content.digest and all(run.graphs == graphs for run in runs):
         table = encode_ledger(
             [(RunRecord.of(run, run.spans), encoded_score(run)) for run in runs], file.findings
@@ -89,7 +90,7 @@ class _Detail:
     """The runs of a stored ledger whose lines cannot be found by place; those asked for last stay."""
 
     held: ClassVar[deque[_Detail]] = deque()
-    _lock: ClassVar[Lock] = Lock()
+    _lock: ClassVar[Lock] = Lock()  # one for all, as they share `held`
 
     def __init__(self, store: Workspace, file: StoredFile) -> None:
         self._store, self._file = store, file

@@ -64,6 +64,7 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
     files: dict[str, FileReading] = {}
     unkept: list[StoredFile] = []
     with store.one_connection():
+        # In the order of the ledgers: below, each that asks for its own takes the next.
         known = store.contents_of([f for f in ledgers if f.digest in kept and f.digest not in contents])
         for file in ledgers:
             now = (contents.get(file.digest) or next(known)) if file.digest in kept else None

@@ -57,6 +57,7 @@ class RunFacts:
             if isinstance(event, ToolCall):
                 before = event
             elif isinstance(event, Observation):
+                # An answer without an id is taken for that of the call before it.
                 call_id = event.call_id or (before.call_id if before else "")
                 answers.setdefault(call_id, event.ok)
         own = (call for call in self.run.actions if call.requestor != "user")
@@ -94,6 +95,7 @@ def unrepeated_actions(reading: RunFacts) -> Score:
     fresh = 0
     for step in reading.steps:
         last = made.get(step.same)
+        # After a state in between, the same call may find another world.
         fresh += last is None or bisect_right(changes, last) < bisect_left(changes, step.call.seq)
         if step.ok is not False:  # what failed may rightly be tried again
             made[step.same] = step.call.seq
@@ -112,6 +114,7 @@ def valid_actions(reading: RunFacts) -> Score:
 
 def changed_course(reading: RunFacts) -> Score:
     """Share of failures after which the agent did something else: naive, any random agent does."""
+    # the last action has no next
     followed = [place for place in reading.failed if place + 1 < len(reading.steps)]
     if not followed:
         return NO_FAILURE
@@ -129,6 +132,7 @@ def recovered(reading: RunFacts) -> Score:
     worked: dict[tuple[str, str | None], int] = {}
     for place, step in enumerate(reading.steps):
         if step.ok is True:
+            # The last place is enough: all that counts is whether one is later than the failure.
             worked["tool", step.call.tool] = worked["goal", goals.get(step.call.seq)] = place
     recoveries = 0
     for place in reading.failed:

@@ -74,6 +74,7 @@ def edit(
         "description": known.description if description is None else description.strip(),
         "accepted_values": known.accepted_values if accepted_values is None else _tidy(accepted_values),
     }
+    # Not itself: its own name in other capitals is no second criterion.
     others = {plain_name(c.name) for c in criteria.criteria if c is not known}
     if plain_name(wanted["name"]) in others:
         raise _invalid(criteria, f"there is a criterion {wanted['name']!r} already")

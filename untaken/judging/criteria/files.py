@@ -55,6 +55,7 @@ def parse_criteria(data: bytes, *, name: str) -> CriteriaSet:
     if twice:
         raise _invalid(f"two criteria are called {twice[0]!r}", where)
     for criterion in read.criteria:
+        # As `read_value` compares them: of two that it cannot tell apart, the second would never be read.
         values = [" ".join(v.split()).casefold() for v in criterion.accepted_values]
         if len(set(values)) < len(values):
             raise _invalid(f"an accepted value of {criterion.name!r} is listed twice", where)

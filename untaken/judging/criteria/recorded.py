@@ -96,6 +96,7 @@ def _name(file: Path) -> str:
 
 def _criteria_beside(file: Path) -> CriteriaSet:
     candidates = [file.with_name(_name(file) + ending) for ending in CRITERIA]
+    # an error names the usual one
     return load_criteria(next((f for f in candidates if f.exists()), candidates[0]))
 
 
@@ -163,7 +164,7 @@ def _object_in(reply: str) -> tuple[Any, str]:
     for text in values_in(reply):
         try:
             found = parse_document(text.encode())
-        except (JsonFault, UnicodeEncodeError) as fault:
+        except (JsonFault, UnicodeEncodeError) as fault:  # half of a surrogate pair cannot be encoded
             why = str(fault)
             continue
         if isinstance(found, dict):

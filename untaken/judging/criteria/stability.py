@@ -67,6 +67,7 @@ def stability(
     top = top_level(knowing, name)
     repeated = {s: v for s, v in levels_by_subject(knowing, name).items() if len(v) > 1}
     low = [levels for levels in repeated.values() if fmean(levels) < near_zero]
+    # Near a mean of 0 a coefficient of variation grows without bound, however small the spread.
     rest = [levels for levels in repeated.values() if fmean(levels) >= near_zero]
     deterministic = bool(knowing) and all(run.deterministic for run in knowing)
     none = Unscored("no subject has values in two passes")

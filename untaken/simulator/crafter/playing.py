@@ -198,5 +198,6 @@ def in_processes(do: Callable[[A], B], jobs: Sequence[A], workers: int, *, at_on
     if workers == 1:
         yield from map(do, jobs)
         return
+    # Not forked: a copy of a process with threads can hold locks that nobody will open.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         yield from pool.map(do, jobs, chunksize=at_once)

@@ -83,6 +83,7 @@ class MethodScore:
 
 def crafter_score(percents: Iterable[float]) -> float:
     """exp(mean ln(1 + s)) − 1 over the success rates s of the achievements, all in percent (§7)."""
+    # Hafner (2021): near a geometric mean, so that one more rare achievement counts more than a common one.
     logs = [log1p(percent) for percent in percents]
     return expm1(fsum(logs) / len(logs))
 
@@ -133,6 +134,7 @@ def _method(method: str, task: str, recordings: Sequence[Recording], budget: int
 def _seed(recording: Recording, budget: int) -> SeedScore:
     episodes = sum(end <= budget for end in recording.ends)
     percent = {
+        # steps never go down: these are first
         name: 100 * sum(times >= 1 for times in unlocked[:episodes]) / episodes
         for name, unlocked in recording.unlocks.items()
         if episodes

@@ -77,6 +77,7 @@ def _hungry(agent: AgentState) -> bool:
 
 
 def _nearest_cow(agent: AgentState) -> int:
+    # 99 where there is none: farther than all that it is compared with.
     return min(
         (agent.away(cell) for cell, kind in agent.known_map.sighted.items() if kind == COW), default=99
     )

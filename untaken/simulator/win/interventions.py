@@ -99,6 +99,7 @@ def _effective(action: str, seen: LocalView, known: CrafterRules) -> bool:
     if not _held(uses, seen):
         return False
     if verb == "place":
+        # The package numbers materials from 1; its 0 is none.
         return seen.front in MATERIALS and MATERIALS.index(seen.front) + 1 in known.placing[what].where
     return seen.nearby.issuperset(known.making[what].nearby)
 

@@ -93,7 +93,7 @@ def check_mapping(importer: Importer, sources: Sequence[Path]) -> MappingCheck:
     finished = [event for event in events if event["type"] == "RUN_FINISHED"]
     calls = [event for event in events if event["type"] == "TOOL_CALL"]
     answers = [event for event in events if event["type"] == "OBSERVATION"]
-    answered = {(event["run_id"], event.get("call_id")) for event in answers}
+    answered = {(event["run_id"], event.get("call_id")) for event in answers}  # ids are of one run alone
     return MappingCheck(
         format=name,
         records=records,

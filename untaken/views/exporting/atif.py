@@ -56,6 +56,7 @@ def _final(run: Run) -> dict[str, Any]:
         return {}
     metrics = finished.metrics or {}
     return _present(
+        # A cost in another unit would be read as dollars.
         total_cost_usd=finished.cost if finished.cost_unit == "usd" else None,
         total_steps=finished.steps,
         total_prompt_tokens=metrics.get("input_tokens"),
@@ -69,7 +70,7 @@ def _steps(each: EvaluatedRun) -> Iterator[dict[str, Any]]:
     run = each.run
     answered = {answer.seq for answer in run.answers.values()}
     number = 0
-    for event in run.events[: run.own]:
+    for event in run.events[: run.own]:  # what others added later is no step of the agent
         step: dict[str, Any] | None = None
         if isinstance(event, Message):
             step = _message_step(event)

@@ -55,7 +55,7 @@ def evaluated_run(run: Run, score: RunScore | Unscored, *, verdicts: Sequence[st
     served: dict[int, tuple[str, ...]] = {}
     if isinstance(score, RunScore):
         for seq, sub_goal, _ in score.mapped:
-            served[seq] = (*served.get(seq, ()), sub_goal)
+            served[seq] = (*served.get(seq, ()), sub_goal)  # an action can serve several
     return EvaluatedRun(run=run, evaluations=tuple(_results(run, score, verdicts)), served=served)
 
 
@@ -76,6 +76,7 @@ def _results(run: Run, score: RunScore | Unscored, verdicts: Sequence[str]) -> I
     else:
         yield _rate("completion", score)
     counted = whose_count(not_withdrawn(run.of(Verdict)), [verdicts], graph=run.started.graph or "")
+    # In the order of the ledger: of one author on one sub-goal, the last one stays.
     latest = {(verdict.sub_goal, verdict.by): verdict for verdict in counted if not verdict.withdrawn}
     for verdict in latest.values():
         yield _bit(
@@ -120,6 +121,7 @@ def _rate(name: str, value: Score) -> Evaluation:
 
 
 def _sub_goal(node: NodeScore) -> Evaluation:
+    # What a run did not have to do is neither passed nor failed.
     known = node.completed is not None and node.status != "not_required"
     return Evaluation(
         name=f"sub_goal:{node.sub_goal}",

@@ -50,6 +50,7 @@ def send_lines(lines: Iterable[str], url: str, to: str) -> tuple[int, int]:
             which never tells the key.
     """
     parts = urlsplit(url)
+    # A password in the address would be printed with it, in errors.
     if parts.username or not (
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
     ):
@@ -85,7 +86,7 @@ class _Sender:
             code = self._post(PATHS[self._to], line)
             if code is None:
                 return
-            if self._to != "langfuse" or code not in _GONE:
+            if self._to != "langfuse" or code not in _GONE:  # the others have no second address
                 raise self._failed(f"the server answers {code}")
             self._many = False
         for event in json.loads(line)["batch"]:

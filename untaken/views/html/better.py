@@ -53,7 +53,7 @@ def _come(agents: Sequence[str]) -> str:
 
 def _ahead_of(report: RankReport, metric: str, first: Sequence[str]) -> str:
     following = [s.agent for s in report.metrics[metric] if s.rank == 2]
-    if len(first) > 1 or len(following) != 1:
+    if len(first) > 1 or len(following) != 1:  # agents that share a rank: none is the next
         return ""
     them = f"it and the next, {short(following[0], 40)},"
     return f". {_apart(report, metric, first[0], following[0], them)}"
@@ -103,7 +103,7 @@ def difference_words(pair: PairedDifference | None, family: int) -> Markup:
     if low is None or high is None:
         return together("unscored: an interval needs two tasks")
     ahead, sign = (pair.first, 1) if difference >= 0 else (pair.second, -1)
-    ends = sorted((sign * low, sign * high))
+    ends = sorted((sign * low, sign * high))  # seen from the agent ahead, they may change places
     span = f"{points(abs(difference), sign=False)} ({interval(100 * ends[0], 100 * ends[1], digits=1)})"
     rests = f"{counted(pair.n_tasks, 'task')}, {counted(pair.n_runs, 'run')}"
     if not pair.clear_difference:

@@ -245,6 +245,7 @@ def unused_section(corpus: Corpus) -> Markup | None:
     """Runs without a score, with the reason."""
     found = [(run, _why_not(corpus.scores[digest])) for digest, run in corpus.runs.items()]
     unscored = [(run, why) for run, why in found if why is not None]
+    # Down to the digest: the same runs give the same page, in whatever order their files are read.
     unscored.sort(key=lambda pair: (pair[0].agent, pair[0].task_id, pair[0].run_id, pair[0].digest))
     if not unscored:
         return None

@@ -60,7 +60,7 @@ def rank_flow(report: RankReport, metrics: Sequence[str]) -> Markup:
     agents = list(dict.fromkeys(a for m in metrics for a in by[m]))[:MOST]
     places = {m: _places(by[m], agents) for m in metrics}
     longest = max(len(short(agent, NAME_CHARS)) for agent in agents)
-    side = max(190.0, 24 + CHARACTER * (longest + 3))
+    side = max(190.0, 24 + CHARACTER * (longest + 3))  # three more: the rank, its dot and a space
     x = {m: side + i * COLUMN for i, m in enumerate(metrics)}
     width, height = 2 * side + (len(metrics) - 1) * COLUMN, TOP + ROW * (len(agents) + 0.3)
     lines = [part for one, other in pairwise(metrics) for part in _lines(one, other, by, places, x)]

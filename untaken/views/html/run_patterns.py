@@ -57,6 +57,7 @@ def run_patterns(corpus: Corpus) -> tuple[RunPattern, ...]:
         score = corpus.scores[item.digest]
         if item.failing and isinstance(score, RunScore) and score.results:
             statuses = tuple((node.sub_goal, shown_status(node)) for node in score.results)
+            # Violations are drawn as lines: with others, equal statuses give another picture.
             reached = frozenset((v.sub_goal, v.dependency) for v in score.violations if v.kind == "critical")
             key = (item.kind, score.graph_id, score.graph_version, statuses, reached)
             found.setdefault(key, []).append(item)

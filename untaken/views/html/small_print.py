@@ -129,6 +129,7 @@ def _records(corpus: Corpus, broken: int) -> str:
 
 def corpus_digest(corpus: Corpus) -> str:
     """SHA-256 over all runs and what was written about them, the plan graphs and the rules in force."""
+    # Sorted, as are the runs: the digest is of what there is, not of the order in which it was read.
     graphs = sorted(msgspec.json.encode(graph) for graph in corpus.graphs.graphs)
     parts = [*sorted(_as_recorded(run).encode() for run in corpus.runs.values()), *graphs]
     rules = msgspec.json.encode([corpus.missing, list(corpus.verdicts)])

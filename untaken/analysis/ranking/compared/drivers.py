@@ -154,7 +154,7 @@ def _has(run: RunScore, metric: str) -> bool:
 
 def _value(run: RunScore, metric: str) -> float:
     value = METRICS[metric].value(run)
-    return 0.0 if isinstance(value, Unscored) else value
+    return 0.0 if isinstance(value, Unscored) else value  # never: only runs that have it come here
 
 
 def _mean(metric: str, runs: Sequence[RunScore]) -> float:
