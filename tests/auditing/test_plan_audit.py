@@ -183,11 +183,14 @@ def test_what_some_successes_do_without_is_contested_unless_outcomes_decide(
     assert audited(a_graph(POLICY), made).nodes[0].verdict == want, desc
 
 
-@pytest.mark.parametrize(("completed", "want"), [(10, True), (11, True), (12, False)])
-def test_a_step_is_contested_where_the_mid_p_of_nine_in_ten_is_below_a_twentieth(
-    completed: int, want: bool
+@pytest.mark.parametrize(
+    ("successes", "completed", "want"),
+    [(15, 10, True), (15, 11, False), (5, 2, True), (5, 3, False), (4, 0, False)],
+)
+def test_a_step_is_contested_where_so_few_of_nine_in_ten_have_a_chance_below_a_twentieth(
+    successes: int, completed: int, want: bool
 ) -> None:
-    assert Completion(successes=15, completed=completed).contested is want
+    assert Completion(successes=successes, completed=completed).contested is want
 
 
 @pytest.mark.parametrize(

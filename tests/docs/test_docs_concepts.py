@@ -137,7 +137,7 @@ STATED = [
     ),
     ("analysis.failure_modes.trend", "at most {MOST_PERIODS} periods"),
     ("analysis.auditing.successes", "*Nobody*: c = 0 of at least {MIN_SUCCESSES}, or P(X ≤ c | s, {HALF:g})"),
-    ("analysis.auditing.successes", "*Contested*: s ≥ {MIN_CONTESTED} and mid-P(X ≤ c | s, {MOST:g})"),
+    ("analysis.auditing.successes", "*Contested*: s ≥ {MIN_CONTESTED} and P(X ≤ c | s, {MOST:g})"),
     ("analysis.auditing.successes", "Below {NEEDED:g} and not above 0 it is *needless*"),
     (
         "analysis.auditing.successes",

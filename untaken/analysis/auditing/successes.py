@@ -60,7 +60,7 @@ class Completion:
     def contested(self) -> bool:
         """Some successes do without it, more than chance explains, and nothing says that it is needed."""
         enough = self.successes >= MIN_CONTESTED
-        rare = enough and _mid_p(self.completed, self.successes, MOST) < ALPHA
+        rare = enough and _at_most(self.completed, self.successes, MOST) < ALPHA
         return rare and not (self.low is not None and self.low > 0)
 
     @property
@@ -268,11 +268,6 @@ def _below(state: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
     for name in path:
         inner = inner.get(name) if isinstance(inner, dict) else None
     return inner if isinstance(inner, dict) else {}
-
-
-def _mid_p(k: int, n: int, chance: float) -> float:
-    """P(X < k) + P(X = k) / 2: a question is asked as often as `ALPHA` says, not less (Lancaster 1961)."""
-    return (_at_most(k, n, chance) + _at_most(k - 1, n, chance)) / 2
 
 
 def _at_most(k: int, n: int, chance: float) -> float:
