@@ -72,6 +72,25 @@ def test_spans_that_an_artifact_keeps_alone_are_a_trace(tmp_path: Path) -> None:
     assert [(o.content, o.ok) for o in run.of(Observation)] == [("x", False)]
 
 
+def as_otlp(span: dict[str, Any]) -> dict[str, Any]:
+    typed = [{"key": key, "value": {"string_value": value}} for key, value in span["attributes"].items()]
+    return span | {"attributes": typed}
+
+
+def test_what_a_server_answers_is_a_trace(tmp_path: Path) -> None:
+    info = {"trace_id": "tr-1", "request_time": "2025-12-02T16:52:20Z", "state": "OK"}
+    spans = [AGENT, FIRST, TOOL, SECOND]
+    for number, answer in enumerate(
+        (
+            {"trace": {"trace_info": info, "spans": list(map(as_otlp, spans))}},
+            {"trace": trace(*spans)},
+        )
+    ):
+        assert sniff("x.json", json.dumps(answer).encode()) == "mlflow"
+        _, (run,) = read(tmp_path / str(number), answer)
+        assert (run.run_id, told(run)) == ("mlflow/tr-1", WANT)
+
+
 def test_what_mlflow_recorded_is_read(tmp_path: Path) -> None:
     assert sniff("x.bin", RECORDED.read_bytes()) == "mlflow"
     done, (run,) = converted("mlflow", tmp_path / "out", RECORDED)

@@ -19,7 +19,7 @@ from untaken.traces.message_transcript import MessageTranscript
 from untaken.traces.messages import asked, replied, tool_reply
 from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.traces.otel import SUCCESS, TASK
-from untaken.traces.otel_spans import Span, spans_of
+from untaken.traces.otel_spans import Span, attributes_of, spans_of
 from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import amount, first_text, mapping, number, objects, parsed, text
 from untaken.traces.sample import Confidence, Sample
@@ -79,13 +79,16 @@ def recognise(sample: Sample) -> Confidence:
 
 
 def _traced(record: Any) -> dict[str, Any]:
-    """The trace in a record: itself, or what Databricks puts into a response, or a table of responses."""
+    """The trace in a record: itself, what a server answers, or what Databricks puts into a response."""
     document = mapping(record)
     for part in (document, mapping(parsed(document.get("response")))):
         trace = mapping(parsed(mapping(part.get("databricks_output")).get("trace")))
         if mapping(trace.get("data")).get("spans"):
             return {"databricks_request": document, **trace}
-    return document
+    answered = mapping(document.get("trace"))
+    if "trace_info" in answered:  # the server writes it so, where the client writes `info` and `data`
+        return {"info": answered["trace_info"], "data": {"spans": answered.get("spans")}}
+    return answered if "info" in answered else document
 
 
 def decoded(record: Any) -> Any:
@@ -97,7 +100,7 @@ def decoded(record: Any) -> Any:
 
 
 def _span(span: Mapping[str, Any]) -> dict[str, Any]:
-    attributes = {name: _json(value) for name, value in mapping(span.get("attributes")).items()}
+    attributes = {name: _json(value) for name, value in attributes_of(span.get("attributes")).items()}
     kept = {name: value for name, value in span.items() if not name.endswith("_unix_nano")}
     for name in ("start_time", "end_time"):
         if f"{name}_unix_nano" in span:
