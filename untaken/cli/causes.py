@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from untaken.analysis import triage
-from untaken.cli.console import NOTHING, Console
+from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
-from untaken.numbers import counted, p_value
+from untaken.numbers import counted
 from untaken.scoring import cause_words
 from untaken.views import STAR, cause_packet, causes_document, nth
 
@@ -40,7 +40,7 @@ def run_causes(args: argparse.Namespace, console: Console) -> int:
         "kind",
         ("fails first at", lambda one: f"{one.sub_goal}{f' {STAR}' if one.critical else ''}"),
         ("cause", cause_words),
-        ("p", lambda one: p_value(one.p, unknown=NOTHING)),
+        "p:p",
         ("look at", lambda one: corpus.runs[one.runs[0]].run_id),
     )
     if not found.causes:

@@ -68,8 +68,7 @@ def _print(found: VersionComparison, console: Console) -> None:
         ("sub-goal", lambda one: f"{one.title}{f' {STAR}' if one.critical else ''}"),
         (plain(found.a), lambda one: f"{one.a_completed}/{one.a_reached}"),
         (plain(found.b), lambda one: f"{one.b_completed}/{one.b_reached}"),
-        ("difference", lambda one: NOTHING if one.difference is None else signed(one.difference)),
-        ("p (Holm)", lambda one: p_value(one.p_holm, unknown=NOTHING)),
+        "difference:+, p (Holm)=p_holm:p",
         ("changed", lambda one: ", ".join(filter(None, ("yes", one.kind))) if one.called else ""),
     )
     if found.costs:
@@ -79,7 +78,7 @@ def _print(found: VersionComparison, console: Console) -> None:
             "per run=measure",
             (plain(found.a), lambda one: decimal(one.a, 2)),
             (plain(found.b), lambda one: decimal(one.b, 2)),
-            ("p (Holm)", lambda one: p_value(one.p_holm, unknown=NOTHING)),
+            "p (Holm)=p_holm:p",
             ("changed", lambda one: "yes" if one.called else ""),
         )
 
@@ -93,6 +92,5 @@ def _print_pairs(found: VersionComparison, console: Console) -> None:
         found.discordant,
         "task=task_id",
         ("succeeded", lambda one: found.b if one.second_succeeded else found.a),
-        ("the other missed", lambda one: one.sub_goal or NOTHING),
-        ("why", lambda one: one.reason[:160] or NOTHING),
+        "the other missed=sub_goal, why=reason:.160",
     )

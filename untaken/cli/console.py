@@ -6,8 +6,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 from untaken import numbers
 from untaken.errors import Finding, Score, Unscored
@@ -101,16 +102,12 @@ class Console:
         Args:
             rows: of the table.
             columns: the heading with the value of a row; or ``"heading=place, name"``, of values that a row
-                holds, under another name or their own.
+                holds, under another name or their own, as `cell` writes them.
         """
         every: list[tuple[str, Callable[[Row], object]]] = []
         for column in columns:
-            if not isinstance(column, str):
-                every.append(column)
-                continue
-            for word in column.split(", "):
-                heading, _, place = word.partition("=")
-                every.append((heading, attrgetter(place or heading)))
+            for word in column.split(", ") if isinstance(column, str) else (column,):
+                every.append(_declared(word) if isinstance(word, str) else word)
         self.table([name for name, _ in every], [[value(row) for _, value in every] for row in rows])
 
     def warn(self, text: str) -> None:
@@ -141,6 +138,44 @@ class Console:
             end = "\n" if done == total else ""
             self.err.write(f"\r\x1b[K{plain(what, CELL_CHARS)} {done}/{total}{end}")
             self.err.flush()
+
+
+def _declared(column: str) -> tuple[str, Callable[[object], str]]:
+    heading, _, place = column.rpartition("=")
+    return heading or place.partition(":")[0], partial(cell, place=place)
+
+
+def cell(row: object, place: str) -> str:
+    """What a row holds at a place, as a table shows it; ``–`` where there is nothing.
+
+    ``a.b`` is the `b` of the `a`, ``low…high`` an interval, ``a/b`` both, ``a b/c`` also what `a` rests on.
+    After a colon stands the format: of numbers ``.2`` decimals (three by default), with a sign ``+`` or
+    ``+.2``, ``p`` for a p-value; of anything else as Python's own.
+    """
+    place, _, how = place.partition(":")
+    first, _, of = place.partition(" ")
+    low, _, high = first.partition("…")
+    if high:
+        write = partial(_written, how=how)
+        return numbers.interval(attrgetter(low)(row), attrgetter(high)(row), write, unknown=NOTHING)
+    value = "/".join(_written(attrgetter(name)(row), how) for name in first.split("/"))
+    return f"{value} {cell(row, of)}" if of and value != NOTHING else value
+
+
+def _written(value: Any, how: str) -> str:
+    if value is None or isinstance(value, Unscored) or value in ("", ()):
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    if how == "p":
+        return numbers.p_value(value)
+    if how.startswith("+"):
+        return signed(value, int(how[2:] or 3))
+    if isinstance(value, float) or (how and isinstance(value, int)):
+        return decimal(value, int(how[1:] or 3))
+    return format(value, how)
 
 
 def _is_figure(cell: str) -> bool:

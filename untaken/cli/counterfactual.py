@@ -39,7 +39,8 @@ from untaken.numbers import counted, interval
 from untaken.views import Part, counterfactual_document
 from untaken.workspace import settings_of
 
-CONTEXT_CHARS: Final = 12
+CHOICE: Final = "taken=selected, not taken=alternative, context=context_hash:.12"
+"""The columns that say which choice."""
 
 
 def add_to(verbs: Verbs) -> None:
@@ -221,8 +222,7 @@ def _print_balance(balance: tuple[Balance, ...], console: Console) -> None:
     console.say(f"balance: in {both} of {pairs} both skills were taken within a task and agent")
     console.columns(
         balance,
-        "taken=selected, not taken=alternative",
-        ("context", lambda one: one.context_hash[:CONTEXT_CHARS]),
+        CHOICE,
         ("runs", lambda one: f"{one.runs_selected}, {one.runs_alternative}"),
         ("tasks", lambda one: f"{one.tasks_selected}, {one.tasks_alternative}"),
         ("agents", lambda one: f"{one.agents_selected}, {one.agents_alternative}"),
@@ -241,12 +241,8 @@ def _print_influence(influence: tuple[Influence, ...], console: Console) -> None
     )
     console.columns(
         influence,
-        "taken=selected, not taken=alternative",
-        ("context", lambda one: one.context_hash[:CONTEXT_CHARS]),
-        ("advantage", lambda one: signed(one.advantage)),
-        ("95%", lambda one: interval(one.low, one.high, signed, unknown=NOTHING)),
-        "runs, moved most by=moved_by",
-        ("without it", lambda one: signed(one.advantage_without)),
+        CHOICE,
+        "advantage:+, 95%=low…high:+, runs, moved most by=moved_by, without it=advantage_without:+",
         ("lost without", lambda one: len(one.lost_without)),
     )
 
@@ -259,14 +255,8 @@ def _print_contrasts(contrasts: tuple[OffPolicyContrast, ...], console: Console)
     console.say(f"{FROM_ODDS}: expected score of the alternative minus that of the selected skill")
     console.columns(
         contrasts,
-        "taken=selected, not taken=alternative",
-        ("context", lambda one: one.context_hash[:CONTEXT_CHARS]),
+        CHOICE,
         ("n", lambda one: f"{one.n_selected}+{one.n_alternative}"),
-        "left out=left_out",
-        ("runs' worth", lambda one: rate(one.effective)),
-        ("top share", lambda one: rate(one.largest_share)),
-        ("SNIPS", lambda one: signed(one.snips)),
-        ("95%", lambda one: interval(one.snips_low, one.snips_high, signed, unknown=NOTHING)),
-        ("DR", lambda one: signed(one.dr)),
-        ("95%", lambda one: interval(one.dr_low, one.dr_high, signed, unknown=NOTHING)),
+        "left out=left_out, runs' worth=effective, top share=largest_share",
+        "SNIPS=snips:+, 95%=snips_low…snips_high:+, DR=dr:+, 95%=dr_low…dr_high:+",
     )

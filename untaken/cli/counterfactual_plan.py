@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from untaken.analysis import score_runs
-from untaken.cli.console import NOTHING, Console, decimal, rate, signed, span
+from untaken.cli.console import Console, decimal, rate, signed, span
 from untaken.counterfactual import CalibrationCard, PlanEvaluation, calibration_card, plan_evaluation
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
-from untaken.numbers import counted, p_value
+from untaken.numbers import counted
 from untaken.plans import GraphSet
 from untaken.views import (
     LABELS,
@@ -59,8 +59,7 @@ def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
         ("", lambda s: f"{s.k0} of {s.n0}"),
         ("tasks", lambda s: f"{s.informative_tasks} of {s.tasks}"),
         ("difference (95%)", lambda s: f"{signed(s.difference)} ({span(s.low, s.high, 2)})"),
-        ("p", lambda s: p_value(s.p)),
-        ("q", lambda s: p_value(s.q, unknown=NOTHING)),
+        "p:p, q:p",
         ("support", lambda s: "supported" if s.supported else "no"),
         ("label", lambda s: LABELS[s.label]),
     )
@@ -86,8 +85,7 @@ def _print_card(card: CalibrationCard | Unscored, console: Console) -> None:
 
     console.columns(
         card.bins,
-        ("forecast", lambda b: span(b.above, b.up_to, 1)),
-        ("mean", lambda b: decimal(b.predicted, 2)),
+        "forecast=above…up_to:.1, mean=predicted:.2",
         ("observed (95%)", lambda b: f"{decimal(b.observed, 2)} ({span(b.low, b.high, 2)})"),
         "n, runs, tasks",
     )

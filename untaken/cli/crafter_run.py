@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from untaken.cli.asking import takes_model
-from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
+from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.crafter_players import (
     LANGUAGE,
     chances,
@@ -23,7 +23,7 @@ from untaken.cli.crafter_players import (
 )
 from untaken.cli.grammar import UsageError, verb
 from untaken.judging import ModelAccess
-from untaken.numbers import counted, p_value, percent
+from untaken.numbers import counted, percent
 from untaken.plans import save_graph
 from untaken.simulator import (
     FULL,
@@ -155,10 +155,8 @@ def _print_run(
         "world=seed, steps",
         ("achievements", lambda episode: len(episode.unlocked)),
         ("success", lambda episode: "yes" if succeeded(episode) else "no"),
-        ("return", lambda episode: decimal(episode.total, 1)),
-        ("died", lambda episode: "yes" if episode.dead else "no"),
-        "asked again=asked_again, revised",
-        *([("unanswered", lambda episode: episode.unanswered)] if setup.policy == LANGUAGE else []),
+        "return=total:.1, died=dead, asked again=asked_again, revised",
+        *(["unanswered"] if setup.policy == LANGUAGE else []),
     )
     console.say()
     rates = arm.success_percent
@@ -179,11 +177,7 @@ def _print_run(
 def _print_ablation(found: Ablation, console: Console) -> None:
     console.columns(
         found.arms,
-        "arm=name",
-        ("score", lambda arm: decimal(arm.score, 2)),
-        ("95%", lambda arm: span(arm.score_low, arm.score_high, 2)),
-        "n=episodes",
-        ("achievements", lambda arm: decimal(arm.achievements, 2)),
+        "arm=name, score:.2, 95%=score_low…score_high:.2, n=episodes, achievements:.2",
         ("success", lambda arm: percent(arm.successes / arm.episodes, 1)),
         ("asked again", lambda arm: percent(arm.asked_again, 1)),
         ("revised", lambda arm: percent(arm.revised, 1)),
@@ -193,17 +187,9 @@ def _print_ablation(found: Ablation, console: Console) -> None:
     console.say()
     console.columns(
         found.differences,
-        "full minus=without",
-        ("success", lambda one: signed(one.success)),
-        ("95%", lambda one: span(one.success_low, one.success_high, 2)),
-        ("p", lambda one: rate(one.success_p)),
-        ("achievements", lambda one: signed(one.achievements)),
-        ("95%", lambda one: span(one.low, one.high, 2)),
-        ("p", lambda one: p_value(one.p, unknown=NOTHING)),
-        ("p (Holm)", lambda one: p_value(one.p_holm, unknown=NOTHING)),
-        ("score", lambda one: signed(one.score)),
-        ("95%", lambda one: span(one.score_low, one.score_high, 2)),
-        "n=worlds, the same in=same",
+        "full minus=without, success:+, 95%=success_low…success_high:.2, p=success_p",
+        "achievements:+, 95%=low…high:.2, p:p, p (Holm)=p_holm:p",
+        "score:+, 95%=score_low…score_high:.2, n=worlds, the same in=same",
     )
     console.say()
     for line in remarks(found):

@@ -11,7 +11,7 @@ from pathlib import Path
 from untaken.cli import criteria_propose
 from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, takes_model
-from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
+from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Parser, UsageError, Verbs, amount, count, group, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.errors import Finding
@@ -134,11 +134,8 @@ def _quantify(args: argparse.Namespace, model: ModelAccess | None, console: Cons
     if len(found.passes) > 1:
         console.columns(
             across_runs(found.passes),
-            "over all passes=name, passes=runs",
-            ("mean gap", lambda across: signed(across.mean_of_run_gaps)),
-            ("sd of a run", lambda across: rate(across.mean_within_problem_sd)),
-            "runs=problems",
-            ("right order", lambda across: f"{across.runs_ordered_rightly}/{across.runs}"),
+            "over all passes=name, passes=runs, mean gap=mean_of_run_gaps:+",
+            "sd of a run=mean_within_problem_sd, runs=problems, right order=runs_ordered_rightly/runs",
         )
         console.say()
     console.say("Levels count from 0, the worst accepted value; n is the number of runs with one")
@@ -169,14 +166,10 @@ def _verify(args: argparse.Namespace, model: ModelAccess | None, console: Consol
             "CV",
             lambda check: "deterministic" if check.stability.deterministic else rate(check.stability.cv),
         ),
-        ("sd/scale", lambda check: rate(check.stability.sd_share)),
-        ("α", lambda check: rate(check.stability.alpha)),
+        "sd/scale=stability.sd_share, α=stability.alpha",
         ("success above failed", lambda check: _superiority(check.discrimination.separation)),
-        (
-            "95%",
-            lambda check: span(check.discrimination.separation.low, check.discrimination.separation.high, 2),
-        ),
-        ("redundant with", lambda check: check.redundant_with or NOTHING),
+        "95%=discrimination.separation.low…discrimination.separation.high:.2",
+        "redundant with=redundant_with",
     )
     console.say()
     if verified.attacks:
@@ -287,7 +280,7 @@ def _print_means(one: QuantifierRun, console: Console) -> None:
         "criterion=name",
         ("success", lambda means: rate(means.success_mean, of=f"n={means.success_n}")),
         ("failed", lambda means: rate(means.failed_mean, of=f"n={means.failed_n}")),
-        ("gap", lambda means: signed(means.gap)),
+        "gap:+",
         ("unscored", lambda means: sum(means.name in item.unscored for item in one.items)),
         (
             "not accepted values",
@@ -307,11 +300,7 @@ def _say_people(found: Sequence[CriterionAgreement], console: Console) -> None:
     console.say()
     console.columns(
         found,
-        "pass=run, criterion=name, n",
-        ("agree", lambda one: rate(one.agreement)),
-        ("95%", lambda one: span(one.low, one.high)),
-        ("kappa", lambda one: rate(one.kappa)),
-        ("95%", lambda one: span(one.kappa_low, one.kappa_high)),
+        "pass=run, criterion=name, n, agree=agreement, 95%=low…high, kappa, 95%=kappa_low…kappa_high",
         ("", lambda one: TRUST[trust_of(one.kappa_low, one.kappa_high, one.n)]),
         ("people → quantifier", confused),
     )

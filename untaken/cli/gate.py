@@ -28,7 +28,7 @@ from untaken.analysis import (
     parse_requirement,
     track_issues,
 )
-from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
+from untaken.cli.console import NOTHING, Console, plain, rate, signed
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.issues import print_issues
 from untaken.cli.score import Scored, print_rules, scored_paths, usage_without_graphs
@@ -250,11 +250,7 @@ def _print_checks(checks: Sequence[GateCheck], console: Console) -> None:
         checks,
         "agent, requirement",
         ("verdict", lambda check: VERDICTS[check.verdict]),
-        ("value", lambda check: rate(check.value)),
-        ("95%", lambda check: span(check.low, check.high)),
-        ("margin", lambda check: signed(check.margin)),
-        ("tasks", lambda check: NOTHING if check.n_tasks is None else check.n_tasks),
-        "runs=n_runs",
+        "value, 95%=low…high, margin:+, tasks=n_tasks, runs=n_runs",
         ("from", lambda check: f"untaken {check.source}"),
     )
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from untaken.analysis import EdgeAudit, NodeAudit, PlanAudit, TaskAudit, evaluate_corpus
-from untaken.cli.console import NOTHING, Console, decimal, plain
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import read_graphs, read_ledgers
 from untaken.cli.packet import print_packet
@@ -64,9 +64,8 @@ def _print(found: PlanAudit, console: Console, top: int | None) -> None:
         nodes[:top],
         "verdict",
         ("sub-goal", lambda one: f"{one.sub_goal}{f' {STAR}' if one.critical else ''}"),
-        *((("graph", lambda one: one.graph),) if several else ()),
-        "why",
-        ("proposed", lambda one: one.proposed_words or NOTHING),
+        *(("graph",) if several else ()),
+        "why, proposed=proposed_words",
     )
     if top and len(nodes) > top:
         console.say(f"… and {len(nodes) - top} more (--top 0 lists all)")
@@ -82,8 +81,7 @@ def _print(found: PlanAudit, console: Console, top: int | None) -> None:
         console.say("Tasks whose agents agree with each other and not with the plan, most doubtful first.")
         console.columns(
             found.tasks[:top],
-            ("doubt", lambda one: decimal(one.doubt, 2)),
-            "task=task_id",
+            "doubt:.2, task=task_id",
             ("passed", lambda one: f"{round(one.passed * one.runs)} of {one.runs}"),
             "agree",
             ("proposed writes", lambda one: (writes_in_words(one) or NOTHING)[:120]),

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from untaken.cli.console import Console, decimal, plain, span
+from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
@@ -136,17 +136,12 @@ def _print(draft: ProposedGraph, console: Console, used: str) -> None:
     console.say()
     console.columns(
         draft.sub_goals,
-        "sub-goal=sub_goal, runs",
-        ("share", lambda found: decimal(found.share)),
-        ("95%", lambda found: span(found.low, found.high)),
+        "sub-goal=sub_goal, runs, share, 95%=low…high",
     )
     console.say()
     console.columns(
         draft.edges,
-        "needs=dependency, sub-goal=sub_goal, first, both",
-        ("share", lambda edge: decimal(edge.share)),
-        ("95%", lambda edge: span(edge.low, edge.high)),
-        "without=alone, agents",
+        "needs=dependency, sub-goal=sub_goal, first, both, share, 95%=low…high, without=alone, agents",
     )
     if draft.offered:
         console.say()

@@ -20,7 +20,7 @@ from untaken.analysis import (
     setting,
 )
 from untaken.cli.analysed import read_analysed, takes_runs
-from untaken.cli.console import NOTHING, Console, plain, rate, span
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import moment, open_workspace
 from untaken.numbers import counted
@@ -91,14 +91,10 @@ def print_issues(found: Sequence[TrackedIssue], run_ids: dict[str, str], console
     """Each issue with its rates, and the runs that reopened one."""
     console.columns(
         found,
-        "issue=issue.id, state",
-        ("runs", lambda one: f"{one.overall.matches}/{one.overall.runs}"),
-        ("rate", lambda one: rate(one.overall.rate)),
-        ("95%", lambda one: span(one.overall.low, one.overall.high)),
+        "issue=issue.id, state, runs=overall.matches/overall.runs",
+        "rate=overall.rate, 95%=overall.low…overall.high",
         ("since fix", lambda one: f"{one.after.matches}/{one.after.runs}" if one.after else NOTHING),
-        ("first seen", lambda one: f"{one.first_seen:%Y-%m-%d}" if one.first_seen else NOTHING),
-        ("last seen", lambda one: f"{one.last_seen:%Y-%m-%d}" if one.last_seen else NOTHING),
-        "title=issue.title",
+        "first seen=first_seen:%Y-%m-%d, last seen=last_seen:%Y-%m-%d, title=issue.title",
     )
     console.say()
     for one in found:

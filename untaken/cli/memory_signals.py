@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from untaken.cli.console import Console, rate, signed
+from untaken.cli.console import Console
 from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import moment, read_ledgers, weights_of
 from untaken.counterfactual import (
@@ -69,12 +69,9 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     if waiting:
         console.columns(
             waiting,
-            "run=run_id, at=decision_point, skill",
-            ("context", lambda signal: signal.context_hash[:12]),
+            "run=run_id, at=decision_point, skill, context=context_hash:.12",
             ("claims", lambda signal: f"{signal.outcome:g}"),
-            "meant=direction",
-            ("delta", lambda signal: signed(signal.delta)),
-            ("supported", lambda signal: "yes" if signal.supported else "no"),
+            "meant=direction, delta:+, supported",
         )
         console.say()
     console.say(f"{counted(new, 'signal')} queued; {_waiting(waiting)}; {applied} applied before")
@@ -90,15 +87,9 @@ def show_preview(args: argparse.Namespace, console: Console) -> int:
     if effects:
         console.columns(
             effects,
-            "skill=signal.skill",
-            ("context", lambda effect: effect.signal.context_hash[:12]),
-            "meant=signal.direction",
+            "skill=signal.skill, context=signal.context_hash:.12, meant=signal.direction",
             ("claims", lambda effect: f"{effect.signal.outcome:g}"),
-            ("supported", lambda effect: "yes" if effect.signal.supported else "no"),
-            "n",
-            ("now", lambda effect: rate(effect.before)),
-            ("alone", lambda effect: rate(effect.after)),
-            ("all", lambda effect: rate(effect.after_all)),
+            "supported=signal.supported, n, now=before, alone=after, all=after_all",
             ("weak", lambda effect: f"{effect.weak_after:g} of {effect.cap:g}"),
             ("advised", lambda effect: "apply" if effect.advised else "leave"),
             ("flag", lambda effect: WORDS[effect.flag]),

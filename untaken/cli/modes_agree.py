@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from untaken.analysis import ModeAgreement, RootCauseAgreement, Taxonomy, ceiling_words, mode_agreement
 from untaken.cli.analysed import read_analysed, takes_runs
-from untaken.cli.console import Console, rate, span
+from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.views import corpus_root_causes, modes_agree_document
 
@@ -44,11 +44,8 @@ def _print_modes(found: Sequence[ModeAgreement], taxonomy: Taxonomy, console: Co
         found,
         "a, b",
         ("mode", lambda one: taxonomy.name(one.mode) if one.mode else "all modes"),
-        "n, both, only a=only_a, only b=only_b",
-        ("kappa", lambda one: rate(one.kappa)),
-        ("95%", lambda one: span(one.kappa_low, one.kappa_high)),
-        ("same step", lambda one: f"{one.same_step}/{one.located}"),
-        ("±1", lambda one: f"{one.near_step}/{one.located}"),
+        "n, both, only a=only_a, only b=only_b, kappa, 95%=kappa_low…kappa_high",
+        "same step=same_step/located, ±1=near_step/located",
     )
 
 
@@ -58,11 +55,6 @@ def _print_causes(found: Sequence[RootCauseAgreement], console: Console) -> None
 
     console.columns(
         found,
-        "root cause: a=a, b",
-        ("same step", lambda one: f"{one.same_step}/{one.runs}"),
-        ("95%", lambda one: span(one.same_low, one.same_high)),
-        ("±1", lambda one: f"{one.near_step}/{one.runs}"),
-        ("apart", lambda one: rate(one.median_distance)),
-        ("same sub-goal", lambda one: f"{one.same_sub_goal}/{one.named}"),
-        ("kappa", lambda one: rate(one.kappa)),
+        "root cause: a=a, b, same step=same_step/runs, 95%=same_low…same_high, ±1=near_step/runs",
+        "apart=median_distance, same sub-goal=same_sub_goal/named, kappa",
     )

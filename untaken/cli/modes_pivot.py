@@ -6,9 +6,9 @@ import argparse
 
 from untaken.analysis import BY
 from untaken.cli.analysed import read_analysed, takes_runs
-from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
+from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.numbers import counted, p_value
+from untaken.numbers import counted
 from untaken.views import (
     ModeAnalysis,
     analyse_modes,
@@ -52,25 +52,18 @@ def pivot(args: argparse.Namespace, console: Console) -> int:
 def _print(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], console: Console) -> None:
     totals = [*found.pivot.totals, *(cell for cell in found.pivot.cells if cell.count)]
     ordered = sorted(totals, key=lambda cell: found.pivot.modes.index(cell.mode))
-    console.table(
-        ("mode", found.pivot.by.replace("_", "-"), "runs", "rate", "95%"),
-        [
-            (found.names[c.mode], c.group, f"{c.count}/{c.n}", rate(c.rate), span(c.low, c.high))
-            for c in ordered[:top]
-        ],
+    console.columns(
+        ordered[:top],
+        ("mode", lambda one: found.names[one.mode]),
+        f"{found.pivot.by.replace('_', '-')}=group, runs=count/n, rate, 95%=low…high",
     )
     console.say()
     if found.contrasts:
         console.columns(
             found.contrasts[:top],
             ("mode", lambda one: found.names[one.mode]),
-            ("failed", lambda one: f"{one.in_failed}/{one.failed}"),
-            ("successes", lambda one: f"{one.in_successes}/{one.successes}"),
-            "tasks",
-            ("difference", lambda one: signed(one.difference)),
-            ("95%", lambda one: span(one.low, one.high)),
-            ("p", lambda one: p_value(one.p, unknown=NOTHING)),
-            "says=words",
+            "failed=in_failed/failed, successes=in_successes/successes, tasks",
+            "difference:+, 95%=low…high, p:p, says=words",
         )
         console.say()
     console.say(

@@ -19,10 +19,10 @@ from untaken.analysis import (
     ties_in_words,
 )
 from untaken.cli.agree import print_rates, read_odds, takes_odds
-from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
+from untaken.cli.console import NOTHING, Console, plain, signed
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
-from untaken.numbers import counted, interval, p_value
+from untaken.numbers import counted, interval
 from untaken.views import rank_document
 
 WINS: Final = {
@@ -68,10 +68,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
         console.say(metric)
         console.columns(
             standings[:MOST],
-            ("rank", lambda one: NOTHING if one.rank is None else one.rank),
-            "agent",
-            ("value", lambda one: rate(one.value)),
-            ("95%", lambda one: span(one.low, one.high)),
+            "rank, agent, value, 95%=low…high",
             ("ranks", partial(_ranks, silent=ranking.unrankable(report, metric))),
             "tasks=n_tasks, runs=n_runs",
         )
@@ -103,13 +100,8 @@ def _print_pairs(compared: Comparison, console: Console) -> None:
         return
     console.columns(
         compared.pairs[:MOST],
-        "above=first, below=second",
-        ("by", lambda pair: signed(pair.difference)),
-        ("95%", lambda pair: interval(pair.low, pair.high, signed, unknown=NOTHING)),
-        ("p", lambda pair: p_value(pair.p, unknown=NOTHING)),
-        ("Holm", lambda pair: p_value(pair.p_holm, unknown=NOTHING)),
-        ("P(above)", lambda pair: rate(pair.p_above)),
-        ("MDE", lambda pair: rate(pair.mde)),
+        "above=first, below=second, by=difference:+, 95%=low…high:+",
+        "p:p, Holm=p_holm:p, P(above)=p_above, MDE=mde",
     )
     _say_left(len(compared.pairs), "pairs", console)
     console.say(ties_in_words(compared, lambda agent: plain(agent, 40)))
@@ -144,12 +136,7 @@ def _print_rule(rule: RuleEffect, console: Console) -> None:
 def _print_agreement(report: RankReport, console: Console) -> None:
     console.columns(
         report.agreement,
-        "metric=a, against=b",
-        ("τ-b", lambda a: signed(a.tau_b)),
-        ("95%", lambda a: interval(a.low, a.high, signed, unknown=NOTHING)),
-        ("p", lambda a: p_value(a.p, unknown=NOTHING)),
-        ("Spearman", lambda a: signed(a.spearman)),
-        "agents=n",
+        "metric=a, against=b, τ-b=tau_b:+, 95%=low…high:+, p:p, Spearman=spearman:+, agents=n",
     )
     if report.discordant:
         console.say()

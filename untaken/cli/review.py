@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from untaken.analysis import Corpus, evaluate_corpus, kept_taxonomy, remembered, runs_left_out
-from untaken.cli.console import NOTHING, Console, plain, rate, span
+from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
 from untaken.cli.inputs import compared_part, open_workspace
 from untaken.cli.score import leave_out_distrusted_of
@@ -144,9 +144,7 @@ def _print(
     console.columns(
         shown[:top],
         "status=review.status, kind=item.kind, agent=item.agent, task=item.task_id",
-        ("assignee", lambda case: case.review.assignee or NOTHING),
-        ("tags", lambda case: ", ".join(case.review.tags) or NOTHING),
-        "notes, run=item.run_id, why",
+        "assignee=review.assignee, tags=review.tags, notes, run=item.run_id, why",
     )
     _more(len(shown), top, "runs", console)
     progress = progress_of(shown)
@@ -162,10 +160,7 @@ def _print(
         console.columns(
             queue[:top],
             "run=judged.run_id, sub-goal=judged.sub_goal",
-            ("critical", lambda one: "yes" if one.critical else "no"),
-            ("met", lambda one: ", ".join(one.judged.met) or NOTHING),
-            ("not met", lambda one: ", ".join(one.judged.not_met) or NOTHING),
-            ("cannot tell", lambda one: ", ".join(one.judged.unsure) or NOTHING),
+            "critical, met=judged.met, not met=judged.not_met, cannot tell=judged.unsure",
         )
         _more(len(queue), top, "sub-goals where reviewers disagree", console)
         console.say()
@@ -177,10 +172,7 @@ def print_reliability(found: Reviewers, console: Console, top: int | None = TOP)
     console.columns(
         rows[:top],
         ("", lambda one: f"{one.graph} {one.name}".strip() or "all"),
-        "items, one opinion=agreed",
-        ("alpha", lambda one: rate(one.alpha)),
-        ("95%", lambda one: span(one.low, one.high)),
-        "runs, cannot tell=unsure",
+        "items, one opinion=agreed, alpha, 95%=low…high, runs, cannot tell=unsure",
     )
     _more(len(rows), top, "sub-goals", console)
     names = ", ".join(plain(name) for name in found.overall.reviewers)
@@ -198,11 +190,7 @@ def _print_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | Non
     console.columns(
         pairs[:top],
         ("two by two", lambda pair: f"{pair.a}, {pair.b}"),
-        "n, agree=agreed",
-        ("share", lambda pair: rate(pair.agreement)),
-        ("95%", lambda pair: span(pair.low, pair.high)),
-        ("kappa", lambda pair: rate(pair.kappa)),
-        ("95%", lambda pair: span(pair.kappa_low, pair.kappa_high)),
+        "n, agree=agreed, share=agreement, 95%=low…high, kappa, 95%=kappa_low…kappa_high",
         "only first=only_a, only second=only_b",
     )
     _more(len(pairs), top, "pairs of reviewers", console)

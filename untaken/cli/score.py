@@ -216,18 +216,11 @@ def score(args: argparse.Namespace, console: Console) -> int:
 def _print_agents(agents: Sequence[AgentScore], console: Console) -> None:
     console.columns(
         agents,
-        "agent, runs",
-        ("success", lambda agent: rate(agent.success_rate, of=f"{agent.successes}/{agent.outcome_runs}")),
-        ("coverage", lambda agent: rate(agent.coverage, of=f"{agent.attempted}/{agent.coverage_of}")),
-        ("completion", lambda agent: rate(agent.completion, of=f"{agent.completed}/{agent.sub_goals}")),
+        "agent, runs, success=success_rate successes/outcome_runs, coverage=coverage attempted/coverage_of",
+        "completion=completion completed/sub_goals",
         ("(mean of runs)", lambda agent: rate(agent.completion_macro, of=f"n={agent.scored_runs}")),
-        (
-            "critical",
-            lambda agent: rate(agent.critical_completion, of=f"{agent.critical_completed}/{agent.critical}"),
-        ),
-        ("with deps", lambda agent: f"{agent.completed_with_deps}/{agent.sub_goals}"),
-        "violations",
-        ("replans/run", lambda agent: rate(agent.replanning_events_per_trace)),
+        "critical=critical_completion critical_completed/critical",
+        "with deps=completed_with_deps/sub_goals, violations, replans/run=replanning_events_per_trace",
     )
     if agents:
         console.say("Rates are pooled over runs; untaken rank has means over tasks.")
@@ -262,7 +255,7 @@ def _print_usage(rows: Sequence[AgentUsage], console: Console) -> None:
             return NOTHING
         return f"{write(value)} ({interval(low, high, write, unknown='no interval')})"
 
-    tasks = [("task", lambda one: one.task_id)] if any(one.task_id is not None for one in rows) else []
+    tasks = ["task=task_id"] if any(one.task_id is not None for one in rows) else []
     console.columns(
         rows,
         "agent",
@@ -276,17 +269,10 @@ def _print_usage(rows: Sequence[AgentUsage], console: Console) -> None:
 
 
 def _print_runs(runs: Sequence[RunScore], console: Console) -> None:
-    outcome = {True: "yes", False: "no"}
     console.columns(
         runs,
-        "run=run_id, agent, task=task_id",
-        ("success", lambda run: NOTHING if isinstance(run.success, Unscored) else outcome[run.success]),
-        ("completion", lambda run: rate(run.completion, of=f"{run.completed}/{run.required}")),
-        (
-            "critical",
-            lambda run: rate(run.critical_completion, of=f"{run.critical_completed}/{run.critical}"),
-        ),
-        "diagnosis",
+        "run=run_id, agent, task=task_id, success, completion=completion completed/required",
+        "critical=critical_completion critical_completed/critical, diagnosis",
         (
             "not completed",
             lambda run: ", ".join(

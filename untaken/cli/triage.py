@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 
 from untaken.analysis import Corpus, Triage, triage
-from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
+from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.errors import Unscored
-from untaken.numbers import counted, money, p_value, percent
+from untaken.numbers import counted, money, percent
 from untaken.views import STAR, Advised, CheaperOption, advised, fix_packet, nth, run_packet, triage_document
 
 TOP = 10
@@ -79,8 +79,7 @@ def _print_items(found: Triage, corpus: Corpus, top: int | None, console: Consol
         ("fix", lambda item: "✓" if item.recommended else NOTHING),
         "failed=failed_runs",
         ("share", lambda item: NOTHING if isinstance(item.share, Unscored) else percent(item.share)),
-        ("gain", lambda item: decimal(item.gain)),
-        ("95%", lambda item: span(item.low, item.high)),
+        "gain, 95%=low…high",
         ("critical", lambda item: decimal(item.critical_gain) if item.critical_gain else NOTHING),
         ("sub-goal", lambda item: f"{item.title}{f' {STAR}' if item.critical else ''}"),
         "what is wrong=reason",
@@ -137,10 +136,7 @@ def _print_choices(choices: Advised, corpus: Corpus, top: int | None, console: C
         console.columns(
             choices.choices[:top],
             ("follow", lambda one: "✓" if one.recommended else NOTHING),
-            ("success", lambda one: signed(one.difference, 2)),
-            ("95%", lambda one: span(one.low, one.high)),
-            ("q", lambda one: p_value(one.q, unknown=NOTHING)),
-            ("runs", lambda one: f"{one.often.count}/{one.often.n}"),
+            "success=difference:+.2, 95%=low…high, q:p, runs=often.count/often.n",
             "taken=selected, succeeded more often=alternative",
             ("where", lambda one: one.context or one.context_hash or NOTHING),
             ("caution", lambda one: one.cautions or one.reason or NOTHING),
