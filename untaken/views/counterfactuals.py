@@ -84,9 +84,7 @@ _RUN: Final = Keys(RunEvaluation, "* decisions notes", decisions=[_CHOICE])
 _DIAGNOSTICS: Final = Keys(
     Diagnostics, "placebo balance influence contrasts", influence=[Keys(Influence, "*")]
 )
-COUNTERFACTUAL_DOCUMENT: Final = Keys(
-    object,
-    "weights threshold runs insights signals summary diagnostics plan findings",
+COUNTERFACTUAL_DOCUMENT: Final = Keys.given(
     schema="untaken.counterfactual/1",
     weights=Weights,
     threshold=float,
@@ -96,6 +94,7 @@ COUNTERFACTUAL_DOCUMENT: Final = Keys(
     summary=Annotated[Document, _summary_shape],
     diagnostics=Annotated[Any, _DIAGNOSTICS] | UnsetType,
     plan=Annotated[Document, _plan_shape] | UnsetType,
+    findings=[Finding],
 )
 """Decision points with the paths not taken, insights and signals."""
 

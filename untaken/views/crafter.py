@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from untaken import limits
-from untaken.errors import UntakenError, Where
+from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import JsonFault, parse_json
 from untaken.simulator import (
     PUBLISHED,
@@ -32,12 +32,8 @@ from untaken.simulator import (
 from untaken.traces import clip
 from untaken.views.documents import Count, Keys, Part
 
-CRAFTER_SCORE_DOCUMENT: Final = Keys(
-    object,
-    "budget_steps methods findings",
-    schema="untaken.crafter-score/1",
-    budget_steps=Count,
-    methods=[MethodScore],
+CRAFTER_SCORE_DOCUMENT: Final = Keys.given(
+    schema="untaken.crafter-score/1", budget_steps=Count, methods=[MethodScore], findings=[Finding]
 )
 """Methods by score, with every seed behind it."""
 _SETUP: Final = Keys(Setup, "* options win", options={str: float | str})
@@ -52,9 +48,7 @@ _EPISODE: Final = Keys(
 )
 _ARM: Final = Keys(AblationArm, "* published published_sd", published=float, published_sd=float)
 """An arm beside the published figures."""
-CRAFTER_RUN_DOCUMENT: Final = Keys(
-    object,
-    "setup success summary episodes ledgers",
+CRAFTER_RUN_DOCUMENT: Final = Keys.given(
     schema="untaken.crafter-run/1",
     setup=_SETUP,
     success=str,
@@ -75,14 +69,8 @@ CRAFTER_ABLATION_DOCUMENT: Final = Keys(
 """The four arms in the same worlds, beside the published figures."""
 _STEP: Final = Keys(Watched, "* found.* found.terms")
 """A step of an episode, its action beside what else could have been done."""
-CRAFTER_WIN_DOCUMENT: Final = Keys(
-    object,
-    "settings summary mistakes steps",
-    schema="untaken.crafter-win/1",
-    settings=Watching,
-    summary=WinSummary,
-    mistakes=Mistakes,
-    steps=[_STEP],
+CRAFTER_WIN_DOCUMENT: Final = Keys.given(
+    schema="untaken.crafter-win/1", settings=Watching, summary=WinSummary, mistakes=Mistakes, steps=[_STEP]
 )
 """An episode seen by What-If-Not."""
 

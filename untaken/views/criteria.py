@@ -191,14 +191,13 @@ _ACROSS: Final = Keys(
     problems=int,
     runs_ordered_rightly=int,
 )
-CRITERIA_DOCUMENT: Final = Keys(
-    object,
-    "quantifier_runs across_runs runs against_people findings",
+CRITERIA_DOCUMENT: Final = Keys.given(
     schema="untaken.criteria/1",
     quantifier_runs=[_PASS],
     across_runs={str: _ACROSS},
     runs=Sequence[Annotated[Any, _QUANTIFIED]] | UnsetType,
     against_people=Sequence[CriterionAgreement] | UnsetType,
+    findings=[Finding],
 )
 """What quantifiers said, by pass and over passes."""
 

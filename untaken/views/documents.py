@@ -59,6 +59,11 @@ class Keys(Generic[T]):
         self.source, self.schema, self._own = source, schema, {"findings": [Finding], **own}
         self._words = names.split()
 
+    @staticmethod
+    def given(*, schema: str | None = None, **own: Any) -> Keys[Any]:
+        """Keys whose values are all given with each result, by their types in order."""
+        return Keys(object, " ".join(own), schema=schema, **own)
+
     def __call__(self, shown: T | None = None, /, **more: object) -> Part:
         """The object for a result, with the values that the result does not have itself.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from untaken.errors import Finding
 from untaken.traces import Conversion, FileLoss, FormatInfo
 from untaken.views.documents import Count, Keys
 
-FORMATS_DOCUMENT: Final = Keys(object, "formats", schema="untaken.formats/1", formats=[FormatInfo])
+FORMATS_DOCUMENT: Final = Keys.given(schema="untaken.formats/1", formats=[FormatInfo])
 """Every importer."""
 _FILE: Final = Keys(FileLoss, "file=name records runs kept held")
 CONVERT_DOCUMENT: Final = Keys(
@@ -17,13 +18,7 @@ CONVERT_DOCUMENT: Final = Keys(
     files=[_FILE],
 )
 """What a conversion wrote; of each source file, how many of its values were kept."""
-EXPORT_DOCUMENT: Final = Keys(
-    object,
-    "to files runs results findings",
-    schema="untaken.export/1",
-    to=str,
-    files=[str],
-    runs=Count,
-    results=Count,
+EXPORT_DOCUMENT: Final = Keys.given(
+    schema="untaken.export/1", to=str, files=[str], runs=Count, results=Count, findings=[Finding]
 )
 """Which files were written, of how many runs and results."""

@@ -16,6 +16,7 @@ from untaken.analysis import (
     track_issues,
     version_of,
 )
+from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.views.documents import Keys, Part
 from untaken.views.frame import (
@@ -124,7 +125,7 @@ _ISSUE: Final = Keys(
     runs=[str],
     reopened_by=[str],
 )
-ISSUES_DOCUMENT: Final = Keys(object, "issues findings", schema="untaken.issues/1", issues=[_ISSUE])
+ISSUES_DOCUMENT: Final = Keys.given(schema="untaken.issues/1", issues=[_ISSUE], findings=[Finding])
 """Every issue."""
 GATED_ISSUE: Final = Keys(TrackedIssue, "issue.id issue.title state reopened_by", reopened_by=[str])
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken import judging
 from untaken.analysis import Corpus
+from untaken.errors import Finding
 from untaken.judging import (
     AgreementEstimate,
     JudgeDifference,
@@ -34,13 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-JUDGE_DOCUMENT: Final = Keys(
-    object,
-    "model verdicts mappings findings",
-    schema="untaken.judge/1",
-    model=str,
-    verdicts=[NodeVerdict],
-    mappings=[JudgedMapping],
+JUDGE_DOCUMENT: Final = Keys.given(
+    schema="untaken.judge/1", model=str, verdicts=[NodeVerdict], mappings=[JudgedMapping], findings=[Finding]
 )
 """Each verdict with its evidence, or why the judge's word does not count.
 

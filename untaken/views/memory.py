@@ -28,44 +28,29 @@ MEMORY_DOCUMENT: Final = Keys(
     records=[Keys(Record, "*")],
 )
 """The record of each skill in each context."""
-QUEUE_DOCUMENT: Final = Keys(
-    object,
-    "queued applied waiting findings",
-    schema="untaken.memory-queue/1",
-    queued=Count,
-    applied=Count,
-    waiting=[Signal],
+QUEUE_DOCUMENT: Final = Keys.given(
+    schema="untaken.memory-queue/1", queued=Count, applied=Count, waiting=[Signal], findings=[Finding]
 )
 """The weak signals that wait.
 
 `queued` are new in the queue, or in a newer form; `applied` are in the memory; `waiting` in the queue alone.
 """
-PREVIEW_DOCUMENT: Final = Keys(
-    object,
-    "digest effects",
-    schema="untaken.memory-preview/1",
-    digest=str,
-    effects=[Keys(Effect, "signal.* *")],
+PREVIEW_DOCUMENT: Final = Keys.given(
+    schema="untaken.memory-preview/1", digest=str, effects=[Keys(Effect, "signal.* *")]
 )
 """What each waiting signal would do to its estimate in the snapshot."""
 _WEAK: Final = Keys(Observed, "key kind skill context_hash success cost steps weight run_id ts cost_unit")
-APPLY_DOCUMENT: Final = Keys(
-    object,
-    "digest applied waiting",
-    schema="untaken.memory-apply/1",
-    digest=str,
-    applied=[_WEAK],
-    waiting=[Signal],
+APPLY_DOCUMENT: Final = Keys.given(
+    schema="untaken.memory-apply/1", digest=str, applied=[_WEAK], waiting=[Signal]
 )
 """What was folded in, and what still waits."""
-VERIFY_MEMORY_DOCUMENT: Final = Keys(
-    object,
-    "same digest observations differences findings",
+VERIFY_MEMORY_DOCUMENT: Final = Keys.given(
     schema="untaken.memory-verify/1",
     same=bool,
     digest=str,
     observations=Count,
     differences=[Difference],
+    findings=[Finding],
 )
 """Whether a memory file is what it was made of."""
 

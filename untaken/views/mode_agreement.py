@@ -79,13 +79,12 @@ def corpus_root_causes(corpus: Corpus) -> tuple[RootCauseAgreement, ...]:
 
 
 _AGREEMENT: Final = Keys(ModeAgreement, "a b mode? * name", name=str | None)
-MODES_AGREE_DOCUMENT: Final = Keys(
-    object,
-    "modes root_causes human_ceiling findings",
+MODES_AGREE_DOCUMENT: Final = Keys.given(
     schema="untaken.modes-agree/1",
     modes=[_AGREEMENT],
     root_causes=[RootCauseAgreement],
     human_ceiling=str,
+    findings=[Finding],
 )
 """How far people agree on modes (one without a mode: on all together) and on root causes."""
 

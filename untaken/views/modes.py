@@ -42,14 +42,8 @@ _MODE: Final = Keys(
     into=[str],
     runs=int,
 )
-MODES_OVERVIEW: Final = Keys(
-    object,
-    "version runs read modes",
-    schema="untaken.modes-list/1",
-    version=Count,
-    runs=Count,
-    read=Count,
-    modes=[_MODE],
+MODES_OVERVIEW: Final = Keys.given(
+    schema="untaken.modes-list/1", version=Count, runs=Count, read=Count, modes=[_MODE]
 )
 """The taxonomy, in its version, over the unbroken runs of a workspace.
 
@@ -109,12 +103,8 @@ _ASSIGNMENT: Final = Keys(
     name=str,
 )
 """An author's latest word on a mode at a place: `mode` is what the one `assigned` counts as."""
-MODES_NOTES_DOCUMENT: Final = Keys(
-    object,
-    "notes assignments",
-    schema="untaken.modes-notes/1",
-    notes=[Keys(Note, _NOTE)],
-    assignments=[_ASSIGNMENT],
+MODES_NOTES_DOCUMENT: Final = Keys.given(
+    schema="untaken.modes-notes/1", notes=[Keys(Note, _NOTE)], assignments=[_ASSIGNMENT]
 )
 """Every note, and each author's latest word on each mode at each place."""
 _SUGGESTION: Final = Keys(
@@ -137,12 +127,8 @@ _SUGGESTED: Final = Keys(
     suggestions=[_SUGGESTION],
     by_model=Annotated[Any, _BY_MODEL] | UnsetType,
 )
-MODES_SUGGEST_DOCUMENT: Final = Keys(
-    object,
-    "quality notes",
-    schema="untaken.modes-suggest/1",
-    quality=SuggestionQuality,
-    notes=[_SUGGESTED],
+MODES_SUGGEST_DOCUMENT: Final = Keys.given(
+    schema="untaken.modes-suggest/1", quality=SuggestionQuality, notes=[_SUGGESTED]
 )
 """Suggestions for notes without a mode, and how good they are."""
 

@@ -9,28 +9,20 @@ from untaken.errors import Finding
 from untaken.plans import GraphDiff, PlanGraph, ProposedGraph, SubGoal
 from untaken.views.documents import Count, Keys, Part
 
-CHECKED_GRAPH: Final = Keys(
-    object,
-    "file valid id version sub_goals edges findings",
+CHECKED_GRAPH: Final = Keys.given(
     file=str,
     valid=bool,
     id=str | None,
     version=int | None,
     sub_goals=Count | None,
     edges=Count | None,
+    findings=[Finding],
 )
 """The file of a plan graph; figures of an invalid one are ``null``."""
-GRAPH_CHECK_DOCUMENT: Final = Keys(object, "graphs", schema="untaken.graph-check/1", graphs=[CHECKED_GRAPH])
+GRAPH_CHECK_DOCUMENT: Final = Keys.given(schema="untaken.graph-check/1", graphs=[CHECKED_GRAPH])
 """What is wrong with plan graphs."""
-GRAPH_DRAW_DOCUMENT: Final = Keys(
-    object,
-    "file bytes graph version run_id",
-    schema="untaken.graph-draw/1",
-    file=str,
-    bytes=Count,
-    graph=str,
-    version=int,
-    run_id=str | None,
+GRAPH_DRAW_DOCUMENT: Final = Keys.given(
+    schema="untaken.graph-draw/1", file=str, bytes=Count, graph=str, version=int, run_id=str | None
 )
 """The picture that was written."""
 

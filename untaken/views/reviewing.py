@@ -322,14 +322,13 @@ def _reasons(one: ReviewerDisagreement) -> Mapping[str, str]:
 
 
 _DISAGREEMENT: Final = Keys(ReviewerDisagreement, "judged.* reasons title critical", reasons=_reasons)
-REVIEW_DOCUMENT: Final = Keys(
-    object,
-    "progress cases reviewers disagreements findings",
+REVIEW_DOCUMENT: Final = Keys.given(
     schema="untaken.review/1",
     progress=Annotated[Document, _progress_shape],
     cases=[_CASE],
     reviewers=REVIEWERS,
     disagreements=[_DISAGREEMENT],
+    findings=[Finding],
 )
 """The queue, its progress, and how far reviewers agree."""
 

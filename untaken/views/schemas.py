@@ -63,7 +63,7 @@ from untaken.views.workspace import (
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-SCHEMAS_DOCUMENT: Final = Keys(object, "names", schema="untaken.schemas/1", names=[str])
+SCHEMAS_DOCUMENT: Final = Keys.given(schema="untaken.schemas/1", names=[str])
 """The names that `json_schema` knows."""
 
 

@@ -28,10 +28,8 @@ _SCORED: Final = Keys(
     failed_checks={str: _FAILED},
     extra=[Count],
 )
-_UNSCORED: Final = Keys(object, "run_id digest reason", run_id=str, digest=str, reason=str)
-SCORE_DOCUMENT: Final = Keys(
-    object,
-    "missing verdicts agents runs unscored_runs usage findings",
+_UNSCORED: Final = Keys.given(run_id=str, digest=str, reason=str)
+SCORE_DOCUMENT: Final = Keys.given(
     schema="untaken.score/1",
     missing=MissingRule,
     verdicts=[str],
@@ -39,6 +37,7 @@ SCORE_DOCUMENT: Final = Keys(
     runs=Sequence[Annotated[Document, partial(shape, _SCORED)]] | UnsetType,
     unscored_runs=[_UNSCORED],
     usage=Sequence[AgentUsage] | UnsetType,
+    findings=[Finding],
 )
 """Sub-goal scores by agent, and by run on request, under the rule for sub-goals without a verdict."""
 
@@ -96,8 +95,8 @@ _VERIFIED: Final = Keys(
     sha256=_sha256,
     file=str,
 )
-VERIFY_DOCUMENT: Final = Keys(
-    object, "runs verdicts findings", schema="untaken.verify/1", runs=[_VERIFIED], verdicts={str: Count}
+VERIFY_DOCUMENT: Final = Keys.given(
+    schema="untaken.verify/1", runs=[_VERIFIED], verdicts={str: Count}, findings=[Finding]
 )
 """The integrity verdict of every run, and how often each verdict occurs."""
 
@@ -109,9 +108,7 @@ def verify_document(integrity: Sequence[tuple[str, Integrity]], *, findings: Seq
     return VERIFY_DOCUMENT(runs=runs, verdicts=dict(sorted(counts.items())), findings=findings)
 
 
-GATE_DOCUMENT: Final = Keys(
-    object,
-    "met on missing verdicts checks sequential issues judges usage findings",
+GATE_DOCUMENT: Final = Keys.given(
     schema="untaken.gate/1",
     met=bool,
     on=Literal["point", "interval"],
@@ -122,6 +119,7 @@ GATE_DOCUMENT: Final = Keys(
     issues=[GATED_ISSUE],
     judges=[JudgeStanding],
     usage=Sequence[AgentUsage] | UnsetType,
+    findings=[Finding],
 )
 """Each agent against each requirement; `met` only where all are, on sound records.
 

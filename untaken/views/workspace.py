@@ -4,54 +4,26 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from untaken.errors import Finding
 from untaken.views.documents import Count, Keys
 
 # By types of their own: what these documents show is made with the database library, which is slow to load.
-BACKUP_DOCUMENT: Final = Keys(
-    object,
-    "file bytes files rows findings",
-    schema="untaken.workspace-backup/1",
-    file=str,
-    bytes=Count,
-    files=Count,
-    rows=Count,
+BACKUP_DOCUMENT: Final = Keys.given(
+    schema="untaken.workspace-backup/1", file=str, bytes=Count, files=Count, rows=Count, findings=[Finding]
 )
 """The archive that was written."""
-RESTORE_DOCUMENT: Final = Keys(
-    object,
-    "folder made_at files rows",
-    schema="untaken.workspace-restore/1",
-    folder=str,
-    made_at=str,
-    files=Count,
-    rows=Count,
+RESTORE_DOCUMENT: Final = Keys.given(
+    schema="untaken.workspace-restore/1", folder=str, made_at=str, files=Count, rows=Count
 )
 """The workspace made of a backup."""
-REBUILT_WORKSPACE: Final = Keys(
-    object, "folder ledgers graphs findings", folder=str, ledgers=Count, graphs=Count
-)
+REBUILT_WORKSPACE: Final = Keys.given(folder=str, ledgers=Count, graphs=Count, findings=[Finding])
 """The workspace made of the files of a damaged one."""
-_CHECK: Final = Keys(
-    object,
-    "name state message hint files",
-    name=str,
-    state=Literal["ok", "note", "fault"],
-    message=str,
-    hint=str,
-    files=[str],
-)
-DOCTOR_DOCUMENT: Final = Keys(
-    object,
-    "healthy checks rebuilt",
-    schema="untaken.workspace-doctor/1",
-    healthy=bool,
-    checks=[_CHECK],
-    rebuilt=REBUILT_WORKSPACE | None,
+_CHECK: Final = Keys.given(name=str, state=Literal["ok", "note", "fault"], message=str, hint=str, files=[str])
+DOCTOR_DOCUMENT: Final = Keys.given(
+    schema="untaken.workspace-doctor/1", healthy=bool, checks=[_CHECK], rebuilt=REBUILT_WORKSPACE | None
 )
 """What each check found."""
-REPORT_DOCUMENT: Final = Keys(
-    object,
-    "file bytes sha256 full runs digest findings",
+REPORT_DOCUMENT: Final = Keys.given(
     schema="untaken.report/1",
     file=str,
     bytes=Count,
@@ -59,5 +31,6 @@ REPORT_DOCUMENT: Final = Keys(
     full=bool,
     runs=Count,
     digest=str,
+    findings=[Finding],
 )
 """Which report was written, and from what."""
