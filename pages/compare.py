@@ -9,8 +9,6 @@ from components.shared import cards, listed_runs, listeners, options, state, tab
 from untaken.analysis import AlignedRow, Corpus, SideBySide
 from untaken.views import divergences_table, matrix_table, outcome_splits_table
 
-SIGNED = st.column_config.NumberColumn(format="%+.2f")
-
 
 def main() -> None:
     cards.headline("Compare", "Where do these runs diverge?")
@@ -68,8 +66,8 @@ def _differences(found: SideBySide) -> None:
 
 def _outcomes(found: SideBySide) -> None:
     view.outcomes(found)
-    columns = {"sub_goal": None, "p_reason": None, "difference": SIGNED}
-    tables.table(outcome_splits_table(found), key="outcomes", name="Linked to success", columns=columns)
+    hidden = {"sub_goal": None, "p_reason": None}
+    tables.table(outcome_splits_table(found), key="outcomes", name="Linked to success", columns=hidden)
 
 
 main()

@@ -30,8 +30,8 @@ WIDTHS: Final = {
     "graph": None,
     "title": None,
     "proposed": None,
-    "sub_goal": st.column_config.TextColumn("sub-goal", width=170),
-    "critical": st.column_config.CheckboxColumn("critical", width=70),
+    "sub_goal": st.column_config.TextColumn(width=170),
+    "critical": st.column_config.CheckboxColumn(width=70),
     "verdict": st.column_config.TextColumn(width=90),
     "why": st.column_config.TextColumn(width=480),
     "low": None,
@@ -176,8 +176,7 @@ def tasks(found: PlanAudit) -> None:
         columns={
             "graph": None,
             "task_id": st.column_config.TextColumn("task", width=240),
-            "doubt": st.column_config.NumberColumn(format="%.2f"),
-            "proposed": st.column_config.TextColumn("proposed writes", width=420),
+            "proposed": st.column_config.TextColumn(width=420),
         },
     )
     packets.control(

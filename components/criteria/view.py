@@ -48,13 +48,6 @@ from untaken.views import (
 SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the ledgers"}
 MOST_SHOWN: Final = 9
 SIGNS: Final = {True: "✓", False: "✗", None: "?"}
-TWO: Final = st.column_config.NumberColumn(format="%.2f")
-LONG: Final = st.column_config.TextColumn(width="large")
-MEANS: Final = ("mean", "low", "high")
-SIDE_NUMBERS: Final = (
-    *("first", "first_low", "first_high", "second", "second_low", "second_high"),
-    *("difference", "low", "high"),
-)
 
 
 def folder() -> Path:
@@ -196,7 +189,6 @@ def means(review: CriteriaReview) -> None:
             outcome_means_table(review.passes),
             key="means-table",
             name="Criteria by outcome",
-            columns=dict.fromkeys(MEANS, TWO),
             height=320,
         )
         tables.download(
@@ -253,7 +245,6 @@ def attacks(review: CriteriaReview) -> None:
         lambda: attacks_table(review.verification),
         key="attacks-table",
         name="Criteria against disturbed runs",
-        columns={"drop": TWO},
         height=320,
     )
 
@@ -295,10 +286,7 @@ def people(review: CriteriaReview) -> None:
     if not bad.empty:
         names = ", ".join(text.label(name, 60) for name in dict.fromkeys(bad["criterion"]))
         st.warning(f"Unreliable: {names}.")
-    numbers = ("kappa", "kappa_low", "kappa_high", "agreement", "low", "high")
-    tables.table(
-        shown, key="criteria-people", name="Criteria against people", columns=dict.fromkeys(numbers, TWO)
-    )
+    tables.table(shown, key="criteria-people", name="Criteria against people")
 
 
 def chosen(review: CriteriaReview, known: CriteriaSet) -> str:
@@ -362,12 +350,11 @@ def _first_ground(check: CriterionCheck) -> str:
 @panel
 def verdicts_table(review: CriteriaReview) -> None:
     """Everything that the verifier found about each criterion."""
-    two = ("cv", "sd", "sd_share", "alpha", "gap", "superiority", "low", "high", "correlation")
     tables.table(
         verification_table(review.verification),
         key="verification",
         name="What the verifier found",
-        columns=dict.fromkeys(two, TWO) | {"reason": LONG},
+        columns={"reason": st.column_config.TextColumn(width="large")},
         height=420,
     )
 
@@ -426,7 +413,6 @@ def agents(review: CriteriaReview) -> None:
         lambda: side_table(found),
         key="side-table",
         name="Two agents by criterion",
-        columns=dict.fromkeys(SIDE_NUMBERS, TWO),
     )
 
 

@@ -31,7 +31,6 @@ COLUMNS: Final = [
     *("avg_cost", "avg_steps", "support_reason", "choice", "run_id", "digest"),
 ]
 WORDS: Final[Mapping[str, str]] = {str(verdict): words for verdict, words in DELTA_WORDS.items()}
-SIGNED: Final = st.column_config.NumberColumn(format="%+.3f")
 MORE: Final = 10
 
 
@@ -111,13 +110,7 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
 
 def _every_choice(choices: Sequence[Choice]) -> None:
     st.subheader("Every choice", anchor=False)
-    tables.table(
-        table_of_choices(choices),
-        key="every",
-        name="Choices",
-        height=320,
-        columns=dict.fromkeys(("advantage", "low", "high", "mean_delta", "max_delta"), SIGNED),
-    )
+    tables.table(table_of_choices(choices), key="every", name="Choices", height=320)
 
 
 def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None) -> None:
@@ -145,8 +138,7 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
         selectable=True,
         height=460,
         whole=lambda: review.table(ordered, evaluated)[COLUMNS],
-        columns=dict.fromkeys(("delta", "advantage", "low", "high"), SIGNED)
-        | {
+        columns={
             "verdict": st.column_config.TextColumn(width=190),  # whole: it is the same few words in all rows
             "digest": None,
             "choice": None,

@@ -117,7 +117,7 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         height=min(38 + ROW * len(listed), 470),
         row_height=ROW,
         most=500,
-        columns={"difference": SIGNED, "q": tables.P_VALUE} | WIDTHS,
+        columns={"difference": SIGNED, "q": st.column_config.NumberColumn(format=tables.P_VALUE)} | WIDTHS,
     )
     tables.download(
         lambda: tables.csv(statements_table(corpus.plans)),

@@ -33,11 +33,8 @@ def draw(found: Triage) -> None:
         selectable=True,
         whole=lambda: table,
         columns={
-            "cause": st.column_config.TextColumn("cause", width=420),
-            "sub_goal": st.column_config.TextColumn("fails first at", width=170),
-            "runs": st.column_config.NumberColumn("failed runs"),
-            "elsewhere_k": st.column_config.NumberColumn("elsewhere"),
-            "elsewhere_n": st.column_config.NumberColumn("of"),
+            "cause": st.column_config.TextColumn(width=420),
+            "sub_goal": st.column_config.TextColumn(width=170),
         },
     )
     packets.control(cause_packet, found.causes, "causes", brief_cause)

@@ -35,8 +35,6 @@ BY_WORDS: Final[dict[By, str]] = {
     "model": "Model",
 }
 ALL_READ: Final = "modes_all_read"
-SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
-SMALL: Final = st.column_config.NumberColumn(format="%.3g")
 COMPARED: Final = "Compared with successful runs"
 HIDDEN: Final = {"mode_id": None, "rate_reason": None}
 
@@ -175,13 +173,12 @@ def contrast(found: ModeAnalysis) -> None:
         about="Share of failed runs with the mode minus that of successful runs of the same tasks, with 95% "
         "interval. Near 0, the mode may harm nothing. An association, not a cause.",
     )
-    numbers = dict.fromkeys(("difference", "low", "high"), SIGNED) | dict.fromkeys(("p", "q"), SMALL)
     tables.folded_table(
         "Counts and p-values",
         lambda: mode_contrast_table(found),
         key="mode-contrast-table",
         name="Contrast with successes",
-        columns=numbers | {"mode_id": None, "difference_reason": None},
+        columns={"mode_id": None, "difference_reason": None},
     )
 
 

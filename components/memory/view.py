@@ -31,9 +31,7 @@ FLAGS: Final[dict[Flag, str]] = {
     "no_outcome": "？ no outcome",
 }
 DIRECTIONS: Final = {"negative": "▼ against the skill", "positive": "▲ for the skill"}
-FIGURE: Final = st.column_config.NumberColumn(format="%.4g")
 WIDE: Final = st.column_config.TextColumn(width=290)
-AMOUNTS: Final = ("n_effective", "avg_cost", "cost_low", "cost_high", "avg_steps", "steps_low", "steps_high")
 ASKED: Final = "memory_asked"
 DONE: Final = "memory_done"
 
@@ -160,7 +158,7 @@ def every_record(records: pd.DataFrame, snapshot: Snapshot) -> None:
         name="Records of policy memory",
         height=360,
         most=5_000,
-        columns=dict.fromkeys(AMOUNTS, FIGURE) | {"context": WIDE, "context_hash": None, "n_runs": "runs"},
+        columns={"context": WIDE, "context_hash": None},
     )
 
 
@@ -192,9 +190,7 @@ def signals(review: SignalReview) -> None:
         name="Pending weak signals",
         height=300,
         most=500,
-        columns=dict.fromkeys(("before", "after", "after_all"), st.column_config.NumberColumn(format="%.4f"))
-        | {"delta": st.column_config.NumberColumn(format="%+.3f"), "before_reason": None}
-        | {"context": WIDE, "context_hash": None, "key": None},
+        columns={"before_reason": None, "context": WIDE, "context_hash": None, "key": None},
     )
     st.caption(
         "Before and after: the estimate of the current memory without and with this signal. After all: with "

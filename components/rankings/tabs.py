@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 import streamlit as st
 
@@ -35,8 +34,6 @@ from untaken.views import (
     review_order,
     sub_goal_failures,
 )
-
-TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
 
 
 def several_agents(report: RankReport) -> bool:
@@ -146,14 +143,12 @@ def _sub_goals() -> None:
 @panel
 def _agreement(corpus: Corpus) -> None:
     st.caption("Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; 95% interval, permutation p.")
-    hidden = {"a": None, "b": "outcome against", "tau_b_reason": None}
-    numbers = dict.fromkeys(("tau_b", "low", "high", "spearman"), TWO_PLACES)
     found = agreement_table(corpus)
     tables.table(
         found.assign(b=found["b"].map(metric_words)),
         key="agreement",
         name="Agreement of rankings",
-        columns=numbers | hidden,
+        columns={"a": None, "tau_b_reason": None},
         whole=lambda: found,
     )
     for other in corpus.ranking.agreement:

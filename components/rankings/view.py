@@ -18,10 +18,6 @@ from untaken.numbers import counted, decimal, interval, percent, points
 from untaken.views import rule_table
 
 RULE_COLUMNS: Final = {
-    "fail_value": st.column_config.NumberColumn("counted as not completed", format="percent"),
-    "drop_value": st.column_config.NumberColumn("left out", format="percent"),
-    "fail_rank": st.column_config.NumberColumn("rank, counted"),
-    "drop_rank": st.column_config.NumberColumn("rank, left out"),
     "fail_value_reason": None,
     "drop_value_reason": st.column_config.TextColumn("why there is no value"),
 }

@@ -171,7 +171,7 @@ def decisions(report: RunReport) -> None:
         columns={
             "context": st.column_config.TextColumn(width="large"),
             "delta": st.column_config.NumberColumn(format="%+.3f"),
-            "success rate": tables.PERCENT,
+            "success rate": st.column_config.NumberColumn(format="percent"),
             "mean cost": st.column_config.NumberColumn(format="%.4f"),
             "mean steps": st.column_config.NumberColumn(format="%.1f"),
         },

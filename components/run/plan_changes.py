@@ -25,7 +25,6 @@ from untaken.views import (
 )
 
 LINKS: Final = 5
-SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 
 
 @panel
@@ -77,7 +76,6 @@ def changes(corpus: Corpus, digest: str) -> None:
         columns={
             "state": st.column_config.TextColumn(width=190),
             "did": st.column_config.TextColumn(width=260),
-            "change": SIGNED,
         },
     )
     _siblings(corpus, run)

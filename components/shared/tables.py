@@ -12,7 +12,7 @@ import streamlit as st
 from components.shared import state, text
 from components.shared.panels import panel
 from components.shared.styles import style
-from untaken.views import FORMATS, MEANINGS, csv_text
+from untaken.views import FORMATS, MEANINGS, TITLES, csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,11 +50,8 @@ LEAST_WIDTH: Final = 150
 WIDEST: Final = 500
 NAMED_WIDTHS: Final = {"small": 75, "medium": 200, "large": 400}
 """Pixels of Streamlit's own widths; `WIDEST` is its limit for columns without one."""
-PERCENT: Final = st.column_config.NumberColumn(format="percent")
-P_VALUE: Final = st.column_config.NumberColumn(format="%.2g")
+P_VALUE: Final = "%.2g"
 """Two digits that count: a small p is never 0.000."""
-WRITTEN: Final[Mapping[str, Any]] = {"percent": PERCENT, "p": P_VALUE}
-"""Columns by the format that their table declares."""
 SPELLED: Final = {"sub_goal": "sub-goal", "p_holm": "p (Holm)", "tau_b": "τ-b"}
 """Headings that differ from the name of their column by more than spaces."""
 MEASURED: Final = 100
@@ -193,16 +190,17 @@ def heading(column: str) -> str:
 def _headed(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Column settings with a heading in words, and what the column means where the mouse rests on it.
 
-    Numbers are written as their table declares, where the page does not say otherwise.
+    Columns are headed and numbers written as their table declares, where the page does not say otherwise.
     """
-    meanings, formats = frame.attrs.get(MEANINGS, {}), frame.attrs.get(FORMATS, {})
+    meanings, formats, titles = (frame.attrs.get(kept, {}) for kept in (MEANINGS, FORMATS, TITLES))
     settings = {}
     for name in map(str, frame.columns):
         how = columns.get(name) or {}
         asked = {"label": how} if isinstance(how, str) else how
-        written = WRITTEN.get(formats.get(name, ""), {})
+        shown = formats.get(name)
+        written = st.column_config.NumberColumn(format=P_VALUE if shown == "p" else shown) if shown else {}
         given = {k: v for each in (written, asked) for k, v in each.items() if v is not None}
-        settings[name] = {"label": heading(name), "help": meanings.get(name), **given}
+        settings[name] = {"label": titles.get(name) or heading(name), "help": meanings.get(name), **given}
     return settings
 
 

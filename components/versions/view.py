@@ -32,22 +32,12 @@ FIELD_WORDS: Final[dict[Field, str]] = {
     "model": "Model",
     "agent": "Agent",
 }
-SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
-CHANGED: Final = st.column_config.CheckboxColumn("changed")
 MOST_PAIRS: Final = 4
 COLUMNS: Final = {
     "sub_goal": None,
     "title": st.column_config.TextColumn("sub-goal", width=240),
-    "critical": st.column_config.CheckboxColumn("critical", width=70),
-    "called": CHANGED,
-    "difference": SIGNED,
-    "low": SIGNED,
-    "high": SIGNED,
+    "critical": st.column_config.CheckboxColumn(width=70),
     "p": None,
-    "a_completed": st.column_config.NumberColumn("from: completed"),
-    "a_reached": st.column_config.NumberColumn("of"),
-    "b_completed": st.column_config.NumberColumn("to: completed"),
-    "b_reached": st.column_config.NumberColumn("of "),
 }
 
 
@@ -160,12 +150,8 @@ def costs(found: VersionComparison) -> None:
     """Retries, cost, tokens and steps."""
     if found.costs:
         st.subheader("Retries and cost per run", anchor=False)
-        columns = {"p": None, "called": CHANGED} | {
-            name: st.column_config.NumberColumn(title, format="%.3g")
-            for name, title in (("a", "from"), ("b", "to"), ("difference", "difference"))
-        }
         tables.table(
-            version_costs_table(found), key="version-costs", name="Costs by version", columns=columns
+            version_costs_table(found), key="version-costs", name="Costs by version", columns={"p": None}
         )
 
 

@@ -18,7 +18,6 @@ from untaken.numbers import counted, decimal, percent, significant
 from untaken.simulator import PlannedStep, PlanningRecord, WhatIfNot, planning_model, policy_named, remarks
 from untaken.views import PlanningSummary, ablation_table, planned_steps_table, terms_table
 
-FIGURE = st.column_config.NumberColumn(format="%.3f")
 REWARDS: Final = {
     "env": "the environment's own reward. Most actions get the same reward, so most steps are "
     "uninformative ties.",
@@ -148,13 +147,7 @@ def _what_was_done(step: PlannedStep) -> None:
         if step.unanswered_again:
             after = f"gave no usable answer, so it waited: {text.label(step.unanswered_again, 200)}"
         st.markdown(f"↺ The policy was asked again and {after}.")
-    tables.table(
-        terms_table(found),
-        key="terms",
-        name="Terms of this WIN",
-        columns={"reward": FIGURE, "value": st.column_config.NumberColumn("part of WIN", format="%.3f")}
-        | {"intervention": "alternative", "other": "its action"},
-    )
+    tables.table(terms_table(found), key="terms", name="Terms of this WIN")
     st.caption(_evaluated_how(found))
 
 
@@ -224,7 +217,6 @@ def every_step(record: PlanningRecord) -> None:
         name="Steps of the run",
         height=320,
         most=2_000,
-        columns=dict.fromkeys(("win", "wait", "opposite", "random"), FIGURE),
     )
 
 

@@ -102,7 +102,7 @@ class Console:
         Args:
             rows: of the table.
             columns: the heading with the value of a row; or ``"heading=place, name"``, of values that a row
-                holds, under another name or their own, as `cell` writes them.
+                holds, under another name or their own, as `shown` writes them.
         """
         every: list[tuple[str, Callable[[Row], object]]] = []
         for column in columns:
@@ -142,15 +142,15 @@ class Console:
 
 def _declared(column: str) -> tuple[str, Callable[[object], str]]:
     heading, _, place = column.rpartition("=")
-    return heading or place.partition(":")[0], partial(cell, place=place)
+    return heading or place.partition(":")[0], partial(shown, place=place)
 
 
-def cell(row: object, place: str) -> str:
+def shown(row: object, place: str) -> str:
     """What a row holds at a place, as a table shows it; ``–`` where there is nothing.
 
     ``a.b`` is the `b` of the `a`, ``low…high`` an interval, ``a/b`` both, ``a b/c`` also what `a` rests on.
-    After a colon stands the format: of numbers ``.2`` decimals (three by default), with a sign ``+`` or
-    ``+.2``, ``p`` for a p-value; of anything else as Python's own.
+    The format follows a colon: of numbers ``.2`` decimals (three by default), with a sign ``+`` or ``+.2``,
+    ``p`` for a p-value; of text and times as Python's own.
     """
     place, _, how = place.partition(":")
     first, _, of = place.partition(" ")
@@ -159,7 +159,7 @@ def cell(row: object, place: str) -> str:
         write = partial(_written, how=how)
         return numbers.interval(attrgetter(low)(row), attrgetter(high)(row), write, unknown=NOTHING)
     value = "/".join(_written(attrgetter(name)(row), how) for name in first.split("/"))
-    return f"{value} {cell(row, of)}" if of and value != NOTHING else value
+    return f"{value} {shown(row, of)}" if of and value != NOTHING else value
 
 
 def _written(value: Any, how: str) -> str:
@@ -175,7 +175,7 @@ def _written(value: Any, how: str) -> str:
         return signed(value, int(how[2:] or 3))
     if isinstance(value, float) or (how and isinstance(value, int)):
         return decimal(value, int(how[1:] or 3))
-    return format(value, how)
+    return f"{value:{how}}"
 
 
 def _is_figure(cell: str) -> bool:

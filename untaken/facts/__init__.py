@@ -7,7 +7,7 @@ from untaken.lazy_imports import imported_on_first_use
 # fmt: off
 if TYPE_CHECKING:
     from untaken.facts.columns import (
-        Column as Column, Columns as Columns, FORMATS as FORMATS, Format as Format, MEANINGS as MEANINGS,
+        Column as Column, Columns as Columns, FORMATS as FORMATS, MEANINGS as MEANINGS, TITLES as TITLES,
         Meanings as Meanings, Row as Row, cells as cells, count as count, figure as figure,
         interval as interval, moment as moment, reasons as reasons, text as text, truth as truth,
         why as why,

@@ -15,11 +15,12 @@ from untaken.errors import Unscored
 
 Row = TypeVar("Row")
 Dtype = Literal["string", "boolean", "Int64", "Float64", "datetime64[us, UTC]", "object"]
-Format = Literal["", "percent", "p"]
 MEANINGS: Final = "meanings"
 """The entry of a table's ``attrs`` that says what each column means."""
 FORMATS: Final = "formats"
 """The entry that says how pages write numbers, of the columns that say so."""
+TITLES: Final = "titles"
+"""The entry that says how pages head columns, of those that say so."""
 
 
 class Meanings(dict[str, str]):
@@ -41,25 +42,27 @@ class Column(Generic[Row]):
         meaning: what it says, with its unit; documentation and column help in the app.
         value: takes a row object to the value (`Unscored` and ``None`` become ``NA``).
         reasons: the column holds the reason of an `Unscored` value, and ``NA`` for any other.
-        format: how pages write it: a share in percent, a p-value with two digits that count.
+        format: how pages write it: ``percent``, ``p`` (a p-value), or as ``%+.2f`` says.
+        title: its heading on pages; by default its name.
     """
 
     dtype: Dtype
     meaning: str
     value: Callable[[Row], object]
     reasons: bool = False
-    format: Format = ""
+    format: str = ""
+    title: str = ""
 
 
 Columns = Mapping[str, Column[Row]]
 
 
-def text(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+def text(meaning: str, source: str | Callable[[Row], object], *, title: str = "") -> Column[Row]:
     """A text column; `source` is an attribute path of the row or a function of it.
 
     A path ``a?.b`` stops at `a` where that is ``None`` or unscored.
     """
-    return Column(dtype="string", meaning=meaning, value=_getter(source))
+    return Column(dtype="string", meaning=meaning, value=_getter(source), title=title)
 
 
 def texts(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
@@ -67,19 +70,21 @@ def texts(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
     return Column(dtype="object", meaning=meaning, value=_getter(source))
 
 
-def count(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+def count(meaning: str, source: str | Callable[[Row], object], *, title: str = "") -> Column[Row]:
     """A whole-number column."""
-    return Column(dtype="Int64", meaning=meaning, value=_getter(source))
+    return Column(dtype="Int64", meaning=meaning, value=_getter(source), title=title)
 
 
-def figure(meaning: str, source: str | Callable[[Row], object], shown: Format = "") -> Column[Row]:
+def figure(
+    meaning: str, source: str | Callable[[Row], object], shown: str = "", *, title: str = ""
+) -> Column[Row]:
     """A column of real numbers."""
-    return Column(dtype="Float64", meaning=meaning, value=_getter(source), format=shown)
+    return Column(dtype="Float64", meaning=meaning, value=_getter(source), format=shown, title=title)
 
 
-def truth(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+def truth(meaning: str, source: str | Callable[[Row], object], *, title: str = "") -> Column[Row]:
     """A column of true, false or not known."""
-    return Column(dtype="boolean", meaning=meaning, value=_getter(source))
+    return Column(dtype="boolean", meaning=meaning, value=_getter(source), title=title)
 
 
 def moment(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
@@ -98,7 +103,7 @@ def reasons(*keys: str, at: str = "") -> dict[str, Column[Any]]:
 
 
 def interval(
-    key: str = "", *, of: str = "its", at: str | None = None, shown: Format = ""
+    key: str = "", *, of: str = "its", at: str | None = None, shown: str = ""
 ) -> dict[str, Column[Any]]:
     """The two ends of a 95% interval; `at`, where it is not `key`, comes before ``low`` and ``high``."""
     start = key if at is None else at

@@ -88,7 +88,7 @@ if TYPE_CHECKING:
         EXPORT_DOCUMENT as EXPORT_DOCUMENT, FORMATS_DOCUMENT as FORMATS_DOCUMENT,
         CONVERT_DOCUMENT as CONVERT_DOCUMENT,
     )
-    from untaken.views.frame import FORMATS as FORMATS, MEANINGS as MEANINGS
+    from untaken.views.frame import FORMATS as FORMATS, MEANINGS as MEANINGS, TITLES as TITLES
     from untaken.views.html.page import html_report as html_report
     from untaken.views.html.plan_picture import plan_svg as plan_svg
     from untaken.views.html.small_print import corpus_digest as corpus_digest

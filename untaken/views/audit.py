@@ -75,12 +75,12 @@ AUDITED_EDGES: Final[Columns[EdgeAudit]] = {
 AUDITED_TASKS: Final[Columns[TaskAudit]] = {
     "graph": text("the plan graph", "graph"),
     **as_facts("task_id"),
-    "doubt": figure("1 − pass rate + share of runs that agree on other writes", "doubt"),
+    "doubt": figure("1 − pass rate + share of runs that agree on other writes", "doubt", "%.2f"),
     "passed": figure("share of runs that succeeded", "passed", "percent"),
     "agree": count("runs that make the proposed writes", "agree"),
     "runs": count("runs with an outcome", "runs"),
     "agents": count("agents", "agents"),
-    "proposed": text("the writes that most others make", writes_in_words),
+    "proposed": text("the writes that most others make", writes_in_words, title="proposed writes"),
     "strangers": count("runs left out: they name nothing of this task", lambda one: len(one.strangers)),
 }
 

@@ -27,8 +27,10 @@ CHOICES: Final[Columns[Choice]] = {
     "selected": text("the skill that was taken", "selected"),
     "alternative": text("the skill that was not taken", "alternative"),
     "context": text("the context, readable", "context"),
-    "advantage": figure("score of the alternative's history minus the selected skill's", "advantage"),
-    **interval(of="the advantage's"),
+    "advantage": figure(
+        "score of the alternative's history minus the selected skill's", "advantage", "%+.3f"
+    ),
+    **interval(of="the advantage's", shown="%+.3f"),
     "p_better": figure("probability that the advantage exceeds the threshold", "p_better", "percent"),
     "called": text("what may be said of the alternative, by the part that differs", "called"),
     "parts": text("success, cost and steps of the alternative against the skill taken", "parts.words"),
@@ -50,8 +52,8 @@ CHOICES: Final[Columns[Choice]] = {
     "points": count("decision points that made this choice", lambda choice: len(choice.points)),
     "runs": count("runs with such a point", "points.runs"),
     "deltas": count("of the points, those with a delta", lambda choice: len(choice.deltas)),
-    "mean_delta": figure("mean delta over those", "mean_delta"),
-    "max_delta": figure("largest delta", "max_delta"),
+    "mean_delta": figure("mean delta over those", "mean_delta", "%+.3f"),
+    "max_delta": figure("largest delta", "max_delta", "%+.3f"),
     "may_be_better": count(
         "points at which the alternative scores higher (delta above 0.1)", "may_be_better"
     ),

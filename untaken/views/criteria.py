@@ -81,8 +81,10 @@ OUTCOME_MEANS: Final[Columns[OutcomeMean]] = {
     "success": truth("the recorded outcome of these runs", "success"),
     "n": count("runs with a value", "n"),
     "tasks": count("tasks that they are of", "tasks"),
-    "mean": figure("mean over tasks of each task's mean level, 0 is worst; of a run, over passes", "mean"),
-    **interval(),
+    "mean": figure(
+        "mean over tasks of each task's mean level, 0 is worst; of a run, over passes", "mean", "%.2f"
+    ),
+    **interval(shown="%.2f"),
     "low_reason": why("low", "low"),
     "best": count("the best level", "top"),
 }
@@ -93,27 +95,29 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
     "reason": text("why, with the numbers", "reason"),
     "stable": truth("stable over passes", "stability.stable"),
     "deterministic": truth("computed the same way every time", "stability.deterministic"),
-    "cv": figure("coefficient of variation, mean over runs", "stability.cv"),
+    "cv": figure("coefficient of variation, mean over runs", "stability.cv", "%.2f"),
     "cv_reason": why("cv", "stability.cv"),
-    "sd": figure("population sd over passes in levels, mean over runs", "stability.sd"),
-    "sd_share": figure("the same as a share of the scale", "stability.sd_share"),
-    "alpha": figure("Krippendorff's α, ordinal", "stability.alpha"),
+    "sd": figure("population sd over passes in levels, mean over runs", "stability.sd", "%.2f"),
+    "sd_share": figure("the same as a share of the scale", "stability.sd_share", "%.2f"),
+    "alpha": figure("Krippendorff's α, ordinal", "stability.alpha", "%.2f"),
     "alpha_reason": why("alpha", "stability.alpha"),
     "passes": count("passes", "stability.passes"),
     "discriminates": truth("tells good from bad", "discrimination.discriminates"),
     "success_n": count("tasks with a value of a successful run", "discrimination.separation.success_n"),
     "failed_n": count("tasks with a value of a failed run", "discrimination.separation.failed_n"),
-    "gap": figure("success mean − failed mean, in levels", "discrimination.separation.gap"),
+    "gap": figure("success mean − failed mean, in levels", "discrimination.separation.gap", "%.2f"),
     "superiority": figure(
-        "chance that a success has the higher level, ties half", "discrimination.separation.superiority"
+        "chance that a success has the higher level, ties half",
+        "discrimination.separation.superiority",
+        "%.2f",
     ),
-    **interval(at="discrimination.separation."),
+    **interval(at="discrimination.separation.", shown="%.2f"),
     "p": figure("two-sided permutation p", "discrimination.separation.p", "p"),
     "superiority_reason": why("superiority", "discrimination.separation.superiority"),
     "notices": text("disturbances that it notices", lambda row: _attacks(row, detected=True)),
     "rewards": text("disturbances that it rewards", lambda row: _attacks(row, detected=False)),
     "redundant_with": text("the kept criterion that it repeats", "redundant_with"),
-    "correlation": figure("rank correlation with it", "correlation"),
+    "correlation": figure("rank correlation with it", "correlation", "%.2f"),
 }
 
 ATTACK_TESTS: Final[Columns[RowWith[AttackTest, str]]] = {
@@ -126,7 +130,7 @@ ATTACK_TESTS: Final[Columns[RowWith[AttackTest, str]]] = {
     "win_rate": figure("(worse + half of equal) / n", "row.win_rate", "percent"),
     **interval(at="row.", shown="percent"),
     "p": figure("one-sided sign test", "row.p", "p"),
-    "drop": figure("mean loss of level", "row.drop"),
+    "drop": figure("mean loss of level", "row.drop", "%.2f"),
     "win_rate_reason": why("win_rate", "row.win_rate"),
     "detected": truth("detected, after correction for all attacks", "row.detected"),
 }

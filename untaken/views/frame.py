@@ -14,6 +14,7 @@ from untaken.facts import (
     FORMATS,
     MEANINGS,
     TABLES,
+    TITLES,
     Column,
     Columns,
     Meanings,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "MEANINGS",
+    "TITLES",
     "Column",
     "Columns",
     "Meanings",
@@ -103,4 +105,5 @@ def frame_of(columns: Columns[Row], values: dict[str, list[object]]) -> pd.DataF
     made = data_frame({name: column.dtype for name, column in columns.items()}, values)
     made.attrs[MEANINGS] = Meanings((name, column.meaning) for name, column in columns.items())
     made.attrs[FORMATS] = Meanings((name, c.format) for name, c in columns.items() if c.format)
+    made.attrs[TITLES] = Meanings((name, c.title) for name, c in columns.items() if c.title)
     return made

@@ -156,7 +156,7 @@ STATEMENTS: Final[Columns[Statement]] = {
     "against": text("the other option", lambda s: option_words(s.against)),
     "k0": count("runs with that one that succeeded", "k0"),
     "n0": count("of so many", "n0"),
-    "difference": figure("in the rate of success, within task and agent", "difference"),
+    "difference": figure("in the rate of success, within task and agent", "difference", "%+.2f"),
     **interval(),
     "tasks": count("tasks in which both were taken", "tasks"),
     "informative_tasks": count("of them, those with successes and failures", "informative_tasks"),
@@ -179,7 +179,7 @@ PLAN_CHANGES: Final[Columns[EvaluatedDecision]] = {
     "left": count("planned changes still open before it", "decision.left"),
     "did": text("what the run did", lambda d: option_words(d.decision.option)),
     "forecast": figure("chance of success after it, from other tasks", "forecast", "percent"),
-    "change": figure("the change from the forecast before it", "change"),
+    "change": figure("the change from the forecast before it", "change", "%+.2f"),
     "others": count(
         "runs of this task that took another way from here",
         lambda d: len({digest for a in d.alternatives for digest in a.siblings}),

@@ -93,12 +93,12 @@ PLANNED_STEPS: Final[Columns[StepRow]] = {
     "step": count("its number, from 1", "number"),
     "action": text("what was done", "step.action"),
     "answered": text("the first answer, which was evaluated", "step.asked?.action"),
-    "win": figure("WIN of the first answer, 0 to 1; 0.5 is a tie", "win"),
+    "win": figure("WIN of the first answer, 0 to 1; 0.5 is a tie", "win", "%.3f"),
     "verdict": text("better, worse, tie or unscored", "step.asked?.verdict"),
     "asked_again": truth("whether the policy was asked again", "step.asked?.revise"),
-    "wait": figure("σ(r − r̃) against doing nothing", lambda row: row.value("wait")),
-    "opposite": figure("σ(r − r̃) against the opposite action", lambda row: row.value("opposite")),
-    "random": figure("σ(r − r̃) against a random action", lambda row: row.value("random")),
+    "wait": figure("σ(r − r̃) against doing nothing", lambda row: row.value("wait"), "%.3f"),
+    "opposite": figure("σ(r − r̃) against the opposite action", lambda row: row.value("opposite"), "%.3f"),
+    "random": figure("σ(r − r̃) against a random action", lambda row: row.value("random"), "%.3f"),
     "aim": text("the achievement that was pursued", "step.aim"),
     "begun": text("the skill that started", "step.begun"),
     "unlocked": text(
@@ -116,10 +116,15 @@ PLANNED_STEPS: Final[Columns[StepRow]] = {
 }
 
 TERMS: Final[Columns[Term]] = {
-    "intervention": text("ψ: how the other action was found", "intervention"),
-    "other": text("ã: the other action", "action"),
-    "reward": figure("r̃: its reward f_R, mean over draws", "reward"),
-    "value": figure("σ(r − r̃), mean over draws; above 0.5 the action done has the higher reward", "value"),
+    "intervention": text("ψ: how the other action was found", "intervention", title="alternative"),
+    "other": text("ã: the other action", "action", title="its action"),
+    "reward": figure("r̃: its reward f_R, mean over draws", "reward", "%.3f"),
+    "value": figure(
+        "σ(r − r̃), mean over draws; above 0.5 the action done has the higher reward",
+        "value",
+        "%.3f",
+        title="part of WIN",
+    ),
 }
 
 ABLATION: Final[Columns[ArmRow]] = {

@@ -116,11 +116,11 @@ RANKINGS: Final[Columns[RowWith[RankedAgent, str]]] = {
 
 AGREEMENT: Final[Columns[Agreement]] = {
     "a": text("first metric", "a"),
-    "b": text("second metric", "b"),
-    "tau_b": figure("Kendall τ-b between the two rankings", "tau_b"),
-    **interval(),
-    "p": figure("permutation p-value", "p"),
-    "spearman": figure("Spearman rank correlation", "spearman"),
+    "b": text("second metric", "b", title="outcome against"),
+    "tau_b": figure("Kendall τ-b between the two rankings", "tau_b", "%+.2f"),
+    **interval(shown="%+.2f"),
+    "p": figure("permutation p-value", "p", "p"),
+    "spearman": figure("Spearman rank correlation", "spearman", "%+.2f"),
     "n": count("agents ranked by both", "n"),
     "tau_b_reason": why("tau_b", "tau_b"),
 }
@@ -160,8 +160,8 @@ PAIRS: Final[Columns[PairedDifference]] = {
     "difference": figure("first minus second, mean over the tasks that both have a value on", "difference"),
     **interval(),
     "clear_difference": truth("whether the interval excludes 0", "clear_difference"),
-    "p": figure("two-sided p of no difference", "p"),
-    "p_holm": figure("p adjusted for all pairs under the metric", "p_holm"),
+    "p": figure("two-sided p of no difference", "p", "p"),
+    "p_holm": figure("p adjusted for all pairs under the metric", "p_holm", "p"),
     "family": count("pairs under the metric that have a p", "family"),
     "p_above": figure("share of task resamples with first above; ties count half", "p_above"),
     "mde": figure("smallest true difference found in 80% of such comparisons", "mde"),
@@ -186,10 +186,15 @@ PASS_K: Final[Columns[PassK]] = {
 MISSING_RULE: Final[Columns[RuleChange]] = {
     "metric": text("the metric that ranks the agents", "metric"),
     "agent": text("whose value or rank the rule changes", "agent"),
-    "fail_value": figure("value where missing verdicts count as not completed", "fail_value"),
-    "drop_value": figure("value where they are left out", "drop_value"),
-    "fail_rank": count("rank where they count as not completed", "fail_rank"),
-    "drop_rank": count("rank where they are left out", "drop_rank"),
+    "fail_value": figure(
+        "value where missing verdicts count as not completed",
+        "fail_value",
+        "percent",
+        title="counted as not completed",
+    ),
+    "drop_value": figure("value where they are left out", "drop_value", "percent", title="left out"),
+    "fail_rank": count("rank where they count as not completed", "fail_rank", title="rank, counted"),
+    "drop_rank": count("rank where they are left out", "drop_rank", title="rank, left out"),
     **reasons("fail_value", "drop_value"),
 }
 

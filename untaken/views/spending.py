@@ -10,7 +10,7 @@ from msgspec import Struct
 from untaken import stats
 from untaken.analysis import Corpus
 from untaken.errors import Score, Unscored
-from untaken.facts import Format, total_tokens
+from untaken.facts import total_tokens
 from untaken.ledger import Run
 from untaken.views.documents import Count
 from untaken.views.frame import Columns, as_facts, count, figure, frame, interval, text, why
@@ -129,7 +129,7 @@ def _ends(units: list[float], trials: int, *, share: bool) -> tuple[Score, Score
 
 
 def _columns(name: str, words: str) -> Columns[AgentUsage]:
-    shown: Format = "percent" if name == "success" else ""
+    shown = "percent" if name == "success" else ""
     return {
         name: figure(words, name, shown),
         **interval(f"{name}_", of=f"the {name}'s", at=f"{name}_", shown=shown),

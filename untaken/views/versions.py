@@ -22,7 +22,7 @@ from untaken.ledger import Run
 from untaken.numbers import counted, percent, points
 from untaken.scoring import Cause, cause_words
 from untaken.views.documents import Count, Keys, Part
-from untaken.views.frame import Columns, as_facts, count, figure, frame, text, truth
+from untaken.views.frame import Columns, as_facts, count, figure, frame, interval, text, truth
 from untaken.views.spending import MEASURES
 from untaken.views.statuses import STAR
 
@@ -32,24 +32,27 @@ if TYPE_CHECKING:
 VERSION_CHANGES: Final[Columns[SubGoalChange]] = {
     "sub_goal": text("the sub-goal, or its tool where each task has a plan of its own", "sub_goal"),
     **as_facts("title critical"),
-    "called": truth("whether it differs (Holm, 0.05)", "called"),
+    "called": truth("whether it differs (Holm, 0.05)", "called", title="changed"),
     "kind": text("skipped or failed: what grew where it is completed less often", "kind"),
-    "difference": figure("completed, second minus first version, of runs that reached it", "difference"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    "difference": figure(
+        "completed, second minus first version, of runs that reached it", "difference", "%+.2f"
+    ),
+    **interval(shown="%+.2f"),
     "p": figure("two-sided exact p, inside task and agent", "p", "p"),
     "p_holm": figure("adjusted by Holm among those that could differ at all (Tarone)", "p_holm", "p"),
-    "a_completed": count("runs of the first version that complete it", "a_completed"),
-    "a_reached": count("of those that reached it", "a_reached"),
-    "b_completed": count("runs of the second version that complete it", "b_completed"),
-    "b_reached": count("of those that reached it", "b_reached"),
+    "a_completed": count(
+        "runs of the first version that complete it", "a_completed", title="from: completed"
+    ),
+    "a_reached": count("of those that reached it", "a_reached", title="of"),
+    "b_completed": count("runs of the second version that complete it", "b_completed", title="to: completed"),
+    "b_reached": count("of those that reached it", "b_reached", title="of "),
 }
 VERSION_COSTS: Final[Columns[CostChange]] = {
     "measure": text("retries, cost, tokens or steps", "measure"),
-    "called": truth("whether it differs (Holm, 0.05)", "called"),
-    "a": figure("mean over tasks of the first version", "a"),
-    "b": figure("mean over tasks of the second version", "b"),
-    "difference": figure("second minus first", "difference"),
+    "called": truth("whether it differs (Holm, 0.05)", "called", title="changed"),
+    "a": figure("mean over tasks of the first version", "a", "%.3g", title="from"),
+    "b": figure("mean over tasks of the second version", "b", "%.3g", title="to"),
+    "difference": figure("second minus first", "difference", "%.3g"),
     "tasks": count("tasks that both have", "tasks"),
     "p": figure("p of the tasks' signs", "p", "p"),
     "p_holm": figure("adjusted by Holm", "p_holm", "p"),
