@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -288,7 +289,26 @@ def of_jaeger(each: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def nested(each: dict[str, Any], *below: dict[str, Any]) -> dict[str, Any]:
+    """A span as the benchmark TRAIL writes it: it holds those below it, and says how long it took."""
+    began = datetime.fromtimestamp(int(each["startTimeUnixNano"]) // 10**9, UTC)
+    return {
+        "trace_id": each["traceId"],
+        "span_id": each["spanId"],
+        "parent_span_id": each["parentSpanId"] or None,
+        "span_name": each["name"],
+        "timestamp": began.isoformat(),
+        "duration": "PT0.5S",
+        "status_code": "Ok",
+        "span_attributes": {a["key"]: next(iter(a["value"].values())) for a in each["attributes"]},
+        "child_spans": list(below),
+    }
+
+
+NESTED = {"trace_id": "t1", "spans": [nested(AGENT, nested(CHAT), nested(TOOL))]}
 OTHER_SHAPES = {
+    "spans in spans": NESTED,
+    "a row with a trace as text": {"trace": json.dumps(NESTED), "labels": "{}"},
     "names of protobuf": renamed(otlp(AGENT, CHAT, TOOL)),
     "an answer of Tempo": {"batches": otlp(AGENT, CHAT, TOOL)["resourceSpans"]},
     "a newer answer of Tempo": {"trace": otlp(AGENT, CHAT, TOOL)},

@@ -138,7 +138,7 @@ def recognise(sample: Sample) -> Confidence:
     first = sample.first or next((each for trace in sample.records for each in objects(trace)), {})
     if "resourceLogs" in first:  # the file exporter writes logs and spans as they come
         first = next((each for each in map(mapping, sample.records) if "resourceSpans" in each), first)
-    traced = [first, *objects(first.get("traces"))[:1]]
+    traced = [first, mapping(parsed(first.get("trace"))), *objects(first.get("traces"))[:1]]
     spans = [span for trace in traced for span in objects(trace.get("spans"))]
     spans = spans or objects(first.get("data")) or list(span_rows(first))
     shaped = requests(first) or "resourceSpans" in first or "resource_spans" in first

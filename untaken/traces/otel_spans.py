@@ -103,8 +103,8 @@ def _every_span(record: Any) -> Iterator[dict[str, Any]]:
         yield from (_plain_span(_of_jaeger(span, trace)) for span in objects(trace["spans"]))
     if is_jaeger(document):
         return
-    traces = [document, *objects(document.get("traces"))]
-    listed = [span for trace in traces for span in objects(trace.get("spans"))]
+    traces = [document, mapping(parsed(document.get("trace"))), *objects(document.get("traces"))]
+    listed = [each for trace in traces for each in with_children(objects(trace.get("spans")))]
     listed += filter(is_span, objects(document.get("data")))
     for span in (*listed, *span_rows(document)):
         yield from _of_row(span)
@@ -114,6 +114,14 @@ def _every_span(record: Any) -> Iterator[dict[str, Any]]:
         yield from (plain for span in spans for plain in _of_row(span))
     elif is_span(document):
         yield from _of_row(document)
+
+
+def with_children(spans: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Spans that hold those below them as ``child_spans``, each by itself."""
+    left = list(spans)
+    for span in left:  # grows: nested as deep as they like, without a call for each level
+        left += objects(span.get("child_spans"))
+        yield {name: value for name, value in span.items() if name != "child_spans"}
 
 
 def _of_row(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import msgspec
+
 from untaken.traces.readings import items, mapping, objects, parsed, text
 
 COLUMNS: Final = {
@@ -90,8 +92,11 @@ def row_span(row: Mapping[str, Any]) -> dict[str, Any]:
         span["events"] = [
             {"name": name, "attributes": each} for name, each in zip(names, given, strict=False)
         ]
-    if "end_time" not in span and "Duration" in row:
-        span["end_time"] = _end(row.get("Timestamp"), row["Duration"])
+    if "start_time" not in span and "timestamp" in row:
+        span["start_time"] = row["timestamp"]
+    lasted = row.get("Duration", text(row.get("duration")))  # a number of the latter may be in any unit
+    if "end_time" not in span and lasted is not None:
+        span["end_time"] = _end(span.get("start_time"), lasted)
     service = text(row.get("ServiceName")) or text(row.get("service_name"))
     if service is not None:
         span["resource"] = {"service.name": service, **mapping(span.get("resource"))}
@@ -150,9 +155,11 @@ def _content_of(events: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _end(start: Any, lasted: Any) -> str | None:
-    """When a span of ClickHouse ended: it says when it began, and how many nanoseconds it took."""
+    """When a span ended that says how long it took: in nanoseconds, or as ISO 8601 has it (``PT1.5S``)."""
     try:
-        began, took = datetime.fromisoformat(str(start).strip()), timedelta(microseconds=int(lasted) / 1000)
+        began = datetime.fromisoformat(str(start).strip())
+        iso = str(lasted).startswith("P")
+        took = msgspec.convert(lasted, timedelta) if iso else timedelta(microseconds=int(lasted) / 1000)
         return (began.replace(tzinfo=began.tzinfo or UTC) + took).isoformat()
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, msgspec.ValidationError):
         return None
