@@ -120,6 +120,24 @@ def test_the_proposed_edit_makes_the_plan_sound(desc: str, check: dict[str, Any]
     assert audited(apply(graph, found.proposed), runs()).nodes[1].verdict == "sound", desc
 
 
+def test_a_tool_that_serves_another_sub_goal_is_no_misspelling_of_a_like_one() -> None:
+    graph = a_graph(SOUND | {"deps": []}, {"id": "pay2", "check": {"tool_call": {"name": "pay_2"}}})
+    made = [
+        a_run(f"r{n}", task="t").call("pay", ok=True, amount=67, n=n).finish(n == 0).run() for n in range(6)
+    ]
+    pay2 = audited(graph, made).nodes[1]
+    assert (pay2.verdict, pay2.proposed) == ("untested", None)
+
+
+def test_a_value_that_successes_share_is_proposed_though_some_never_called_the_tool() -> None:
+    made = [
+        *runs(3),
+        *(a_run(f"x{n}", task="t").call("find", ok=True, n=n).finish(True).run() for n in range(3)),
+    ]
+    found = of_pay({"tool_call": {"name": "pay", "arguments": {"amount": 76}}}, made)
+    assert (found.verdict, found.proposed_words) == ("doubtful", "amount 67 instead of 76")
+
+
 def test_values_that_differ_between_successes_are_no_proposal() -> None:
     made = [worked(n, amount=60 + n).run() for n in range(6)]
     found = of_pay({"tool_call": {"name": "pay", "arguments": {"amount": 1}}}, made)

@@ -50,6 +50,11 @@ class PlannedRun:
             found[sub_goal] = min(seq, found.get(sub_goal, seq))
         return found
 
+    def tools_beside(self, name: str) -> set[str]:
+        """The tools of its calls that serve no sub-goal but this one."""
+        served = {seq for seq, sub_goal, _ in self.score.mapped if sub_goal != name}
+        return {call.tool for call in self.run.actions if call.seq not in served}
+
     @cached_property
     def final_state(self) -> dict[str, Any]:
         """The run's state at its end."""

@@ -170,7 +170,7 @@ def misspelt(plan: PlanRuns, node: SubGoal, tools: Collection[str]) -> tuple[Edi
     if check is None or len(plan.runs) < MIN_RUNS or not plan.successes:
         return None
     if check.tool_call is not None:
-        return None if check.tool_call.name in tools else _other_tool(node, check.tool_call, tools)
+        return None if check.tool_call.name in tools else _other_tool(plan, node, check.tool_call)
     return _other_field(node, check, plan)
 
 
@@ -192,8 +192,8 @@ def everybody_differs(plan: PlanRuns, node: SubGoal) -> bool:
     return _other_arguments(node, node.check.tool_call, tried) is not None
 
 
-def _other_tool(node: SubGoal, spec: ToolCallSpec, tools: Collection[str]) -> tuple[Edit, str] | None:
-    near = alike(spec.name, tools)
+def _other_tool(plan: PlanRuns, node: SubGoal, spec: ToolCallSpec) -> tuple[Edit, str] | None:
+    near = alike(spec.name, {tool for one in plan.runs for tool in one.tools_beside(node.id)})
     if not near:
         return None
     name = near[0][1]
@@ -203,13 +203,13 @@ def _other_tool(node: SubGoal, spec: ToolCallSpec, tools: Collection[str]) -> tu
 def _other_arguments(
     node: SubGoal, spec: ToolCallSpec, successes: Sequence[PlannedRun]
 ) -> tuple[Edit, str] | None:
-    """The values that the nearest calls of all successes share where the plan expects others."""
+    """The values that the nearest calls of all successes with any share where the plan expects others."""
     shared: dict[str, tuple[Any, Any]] | None = None
     for one in successes:
         calls = [call for call in one.run.actions if call.tool == spec.name]
         near = nearest_call(spec, calls)
         if near is None:
-            return None
+            continue
         unmet = {name: (expected, actual) for name, expected, actual in unmet_arguments(spec, near[0])}
         # `==` would take 1, 1.0 and True for the same value.
         if not unmet or (shared is not None and repr(shared) != repr(unmet)):
