@@ -225,6 +225,7 @@ def _scores(
     rule, verdicts = scoring.missing, scoring.verdicts
     if known and (known.graphs, known.verdicts) != (scoring.graphs, verdicts):
         known = None
+    # By identity: under one digest, a run that was read again may have other verdicts.
     same = (run.digest for run in everyone if known and known.runs.get(run.digest) is run)
     before = {digest: known.scores[digest] for digest in same} if known else {}
     rest = [run for run in everyone if run.digest not in before]
@@ -232,6 +233,7 @@ def _scores(
         before[score.digest] = score
         if len(before) < len(everyone):
             _report(progress, len(before), len(everyone), "scoring runs")
+    # The rule changes how statuses are counted, and none of them: known scores are counted again from these.
     again = everyone if known is None or known.missing != rule else rest
     counted = {
         run.digest: score_one(

@@ -136,7 +136,7 @@ def preview(
         if not run.integrity.broken
     ]
     concerned = [pair for pair in pairs if pair[1] is not None or pair[2] is not None]
-    until = None if seconds is None else time.monotonic() + seconds
+    until = None if seconds is None else time.monotonic() + seconds  # the clock of the day can be set back
     seen: list[_Compared] = []
     same = now is not None and counts_the_same(now, edited)
 

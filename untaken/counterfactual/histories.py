@@ -156,12 +156,14 @@ class Histories(NamedTuple):
         together = -_product(x * c, f.success_cost) - _product(x * s, f.success_steps)
         sample = HistorySample(
             n=f.effective,
+            # Half a success in one more run: a few that all came out alike are no certainty.
             rate=(0.5 + self.placed.success * f.effective) / (1 + f.effective),
             weight=w.success / total,
             success=x * x,
-            rest=np.maximum(0.0, c * c + s * s + 2 * cost_steps * c * s),
+            rest=np.maximum(0.0, c * c + s * s + 2 * cost_steps * c * s),  # rounding may leave less than 0
             together=together,
         )
+        # one run, or copies of one; or none, where it is NaN
         alone = ~(f.effective > 1)  # one run, or copies of one
         return sample, np.where(alone, NO_SPREAD, np.where(few, FEW_FIGURES, FOUND))
 
@@ -183,6 +185,7 @@ def _product(sizes: np.ndarray, correlation: np.ndarray) -> np.ndarray:
 def history_of(record: Record | None, scale: Scale) -> Histories:
     """One record as a column of one row."""
     sums = Sums() if record is None else record.sums
+    # Python's whole numbers: 64 bits are few
     columns = SumColumns(*(np.array([value], dtype=object) for value in sums))
     with np.errstate(all="ignore"):
         return Histories.of(

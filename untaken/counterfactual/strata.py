@@ -154,10 +154,10 @@ class Numbers:
         self.group = np.full((runs, len(IDENTITY) + len(self.names)), UNKNOWN)
         self.identity, self.unit = np.full(runs, UNKNOWN), history.columns.units
         self.start, self.tie = np.full(runs, np.nan), np.zeros(runs, dtype=np.int64)
-        # Task and agent of each stratum.
         self.named: dict[int, tuple[str, str]] = {}  # task and agent of each stratum
         for observed in firsts:
             run, identity = history.run_numbers[observed.run_id], _identity(observed, self.names)
+            # An order of runs that began at one moment, which has nothing to do with what they did.
             self.tie[run] = crc32(observed.run_id.encode())
             if observed.started is not UNSET:
                 self.start[run] = observed.started.timestamp()
@@ -259,6 +259,7 @@ def _differ(sides: Sequence[BothSides], size: np.ndarray, cut: np.ndarray, witho
         for columns in zip(*sides, strict=True)
     )
     kept = np.flatnonzero(~(other < cut[row]) & (run != without[row]))
+    # one number: copies count once a claim
     kept = kept[one_of_each(unit[kept] + row[kept] * (unit.max(initial=0) + 1))]
     strata = np.array([int(side.stratum.max(initial=-1)) + 1 for side in sides])
     begin = np.cumsum(strata) - strata

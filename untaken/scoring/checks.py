@@ -49,6 +49,7 @@ class NodeDecision(Struct, frozen=True, kw_only=True, gc=False):
 
 
 DecisionsById = abc.Mapping[str, NodeDecision]
+# Made once: nearly every decision of nearly every run is one of these.
 _PLAIN: Final = {
     completed: NodeDecision(completed=completed, by="", reason="") for completed in (True, False, None)
 }

@@ -141,7 +141,7 @@ class _Part(Struct, frozen=True, kw_only=True, gc=False):
     others: tuple[tuple[str, ...], ...] = ()
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # the runs of a graph fail at the same few expressions
 def _parts(expression: str) -> tuple[_Part, ...]:
     try:
         source = read_source(expression)

@@ -96,7 +96,7 @@ class PlanRuns:
         return any(matches_glob(glob, tool) for glob in self.graph.mutates)
 
     @cached_property
-    def _bare(self) -> dict[str, Run]:
+    def _bare(self) -> dict[str, Run]:  # a frozen object's cache
         return {}
 
     def bare(self, run: Run) -> Run:
@@ -119,6 +119,6 @@ def by_plan(graphs: Iterable[PlanGraph], scored: Iterable[tuple[Run, RunScore]])
     copies = copies_of(run for run, _ in given)
     found: defaultdict[str, list[PlannedRun]] = defaultdict(list)
     for run, score in given:
-        if run.digest not in copies:
+        if run.digest not in copies:  # the first of some copies is none of them
             found[score.graph_id].append(PlannedRun(run=run, score=score))
     return [PlanRuns(graph=graph, runs=found[graph.id]) for graph in graphs]

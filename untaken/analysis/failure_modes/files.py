@@ -137,6 +137,7 @@ def kept_taxonomy(folder: Path) -> Taxonomy:
         UntakenError: ``taxonomy-invalid`` for a file changed by hand.
     """
     try:
+        # Not asked first whether it is there: between the two another process may take it away.
         data = (folder / FILE).read_bytes()
     except FileNotFoundError:
         return Taxonomy()

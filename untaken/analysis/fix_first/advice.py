@@ -188,7 +188,7 @@ class SkillTakers:
             self._by = defaultdict(dict)
             for digest, run in self.corpus.runs.items():
                 for selection in run.selections:
-                    for context in selection.layers:
+                    for context in selection.layers:  # a choice is compared in any of them
                         self._by[selection.selected, context][digest] = None
         return self._by
 
@@ -370,5 +370,6 @@ def _often(
         "gain_low": low,
         "gain_high": high,
         "runs": runs,
+        # Sorted first: among equal counts names decide, not the order of files.
         "agents": dict(Counter(sorted(corpus.runs[digest].agent for digest, _ in runs)).most_common()),
     }

@@ -158,7 +158,7 @@ def _item(
     return FixItem(
         kind="sub_goal" if cause is None else "cause",
         way=way,
-        digest=digest_of(named),
+        digest=digest_of(named),  # without counts: links stay good as runs are added
         graph=subject.graph,
         sub_goal=subject.sub_goal,
         title=subject.name,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NotReached = Literal["skipped", "failed"]
 ALPHA: Final = 0.05
-SHUFFLES: Final = 499
+SHUFFLES: Final = 499  # with the labels as they are, 500
 RESAMPLES: Final = 10_000
 DROPS: Final = (0.1, 0.2, 0.3)
 """Drops whose power is shown."""
@@ -324,11 +324,13 @@ def _costs(
         of_task: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
         for stratum, (first, second) in cells.items():
             if first and second:
+                # the task comes last, with an agent or without
                 of_task[stratum[-1]].append((fmean(first), fmean(second)))
         # What a task does to an agent it may do to all: several agents on it are one difference.
         means = [(fmean(m[0] for m in some), fmean(m[1] for m in some)) for some in of_task.values()]
         if means:
             differences = [second - first for first, second in means]
+            # Where nothing differs, every flip gives the same 0.
             p = stats.sign_flips(differences, resamples=RESAMPLES, seed=seed) if any(differences) else 1.0
             found.append((name, fmean(m[0] for m in means), fmean(m[1] for m in means), len(means), p))
     adjusted = stats.holm([p for *_, p in found])

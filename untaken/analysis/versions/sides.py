@@ -193,7 +193,7 @@ class _Names:
         node = compiled_graph(graph).criteria[name].node
         tools = [rule.tool for rule in node.rules if rule.tool]
         if node.check is not None and node.check.tool_call is not None:
-            tools.insert(0, node.check.tool_call.name)
+            tools.insert(0, node.check.tool_call.name)  # a check names the tool itself, a rule perhaps a glob
         if self._own and tools:
             made, title = tools[0], tools[0]
         else:

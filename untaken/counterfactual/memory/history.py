@@ -277,7 +277,9 @@ class Extreme:
                 second = value
             states.append((position, best, holder, second))
         self._positions, self._best, self._holder, self._second = (
-            np.array(column) for column in zip((NOWHERE, inf, NOWHERE, inf), *states, strict=True)
+            # before all: nothing
+            np.array(column)
+            for column in zip((NOWHERE, inf, NOWHERE, inf), *states, strict=True)
         )
 
     def least(self, cut: np.ndarray, without: np.ndarray) -> np.ndarray:

@@ -50,6 +50,7 @@ def numbered(file: BinaryIO, name: str) -> Iterator[tuple[bytes, Where]]:
         UntakenError: ``memory-too-large``.
     """
     size = number = 0
+    # One byte more than allowed: a line without an end is refused before it fills the memory.
     while line := file.readline(limits.MEMORY_LINE_BYTES + 1):
         size, number = size + len(line), number + 1
         where = Where(file=name, line=number)
@@ -91,6 +92,7 @@ def replace_lines(path: Path, lines: Iterable[bytes]) -> None:
     draft = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
     coming = iter(lines)
     try:
+        # Without O_BINARY, Windows would write every line end as two bytes, and digests would differ.
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
         try:
             while some := list(islice(coming, _LINES)):

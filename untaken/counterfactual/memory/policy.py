@@ -126,7 +126,7 @@ class PolicyMemory:
         try:
             for some in all_checked(observations):
                 self._admit_all(some, new)
-        except BaseException:
+        except BaseException:  # interruptions, too: the unit of what was not taken in must not stay
             self._cost_unit = unit
             raise
         self._by_key.update(new)

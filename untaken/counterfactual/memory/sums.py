@@ -171,7 +171,7 @@ def deviation(squares: int, total: int, n: int, runs: float) -> Score:
 def correlation(covariance: int, first: int, second: int) -> Score:
     """Pearson correlation from exact n·Σab − Σa·Σb and the two n·Σa² − (Σa)²."""
     scale = isqrt(first * second)
-    return max(-1.0, min(1.0, covariance / scale)) if scale else NEVER_VARIED
+    return max(-1.0, min(1.0, covariance / scale)) if scale else NEVER_VARIED  # `isqrt` rounds down
 
 
 def addend(observed: Addend, earlier: int) -> Sums:

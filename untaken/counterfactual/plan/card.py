@@ -108,7 +108,7 @@ def calibration_card(evaluation: PlanEvaluation) -> CalibrationCard | Unscored:
             f"card needs at least {RUNS_MIN} runs of {TASKS_MIN} tasks"
         )
     brier = fmean(p.squared for p in points)
-    everybody = fmean({p.digest: p.outcome for p in everything}.values())
+    everybody = fmean({p.digest: p.outcome for p in everything}.values())  # a run once, whatever its changes
     hindsight = None
     if after:
         skill = _skill(after, lambda _: everybody)

@@ -60,7 +60,7 @@ class Forecaster:
                 # The first layer is of one task, which is left out.
                 for situation in situations(path, decision)[1:]:
                     for option in (None, option_in(situation.layer, decision.option)):
-                        if (situation, option) not in seen:
+                        if (situation, option) not in seen:  # a run counts once in a situation
                             seen.add((situation, option))
                             self._taken[situation, option].add(path.task_id, path.success)
 
@@ -97,4 +97,4 @@ def decisive(path: PlanPath, forecaster: Forecaster) -> int | None:
     known = [
         (change, seq) for change, seq in falls if not isinstance(change, Unscored) and change < -_ROUNDING
     ]
-    return min(known)[1] if known else None
+    return min(known)[1] if known else None  # of equal falls the earlier
