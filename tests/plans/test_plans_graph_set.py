@@ -117,6 +117,12 @@ def test_an_id_given_twice(
     assert graphs.ambiguous == (frozenset() if version else frozenset({"a"}))
 
 
+def test_a_lower_version_settles_no_quarrel_of_higher_ones() -> None:
+    rivals = graph("a", "x", version=2), graph("a", "x", version=2, title="t")
+    graphs = GraphSet.of([*rivals, graph("a", "x")])
+    assert (graphs.graphs, graphs.ambiguous) == ((), frozenset({"a"}))
+
+
 def test_an_unclear_id_neither_matches_by_task() -> None:
     graphs = GraphSet.of([graph("a", "x"), graph("a", "x", title="t")])
     assert isinstance(graphs.for_task("x")[0], Unscored)

@@ -162,7 +162,7 @@ def _graph_set(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> 
             findings.append(_draft(graph, where))
             continue
         other = kept.setdefault(graph.id, graph)
-        if other is graph:
+        if other is graph:  # the first with its id
             continue
         if graph_digest(other) == graph_digest(graph):
             findings.append(_twice(graph, where, "with the same content", "note"))
@@ -172,8 +172,9 @@ def _graph_set(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> 
                 _twice(graph, where, "with the same version but different content; none is used", "error")
             )
         else:
-            kept[graph.id] = max(other, graph, key=lambda g: g.version)
-            ambiguous.discard(graph.id)
+            if graph.version > other.version:  # a lower one does not settle which of two higher ones counts
+                kept[graph.id] = graph
+                ambiguous.discard(graph.id)
             newest = kept[graph.id].version
             findings.append(
                 _twice(graph, where, f"in different versions: version {newest} is used", "warning")
