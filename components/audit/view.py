@@ -80,6 +80,7 @@ def to_look_at(found: PlanAudit) -> None:
     """A card for each sub-goal that is doubtful, blind or contested, with what to do."""
     nodes = found.to_look_at
     untested = found.verdicts["untested"]
+    # of plans that were not tested, nothing is known to be right
     if not nodes and untested < len(found.nodes):
         st.success("No tested sub-goal is doubtful, blind or contested.", icon=":material/check:")
     if untested:
@@ -91,7 +92,7 @@ def to_look_at(found: PlanAudit) -> None:
     plans = len({one.graph for one in found.nodes})
     columns = st.columns(2)
     for at, one in enumerate(nodes[:MOST_CARDS]):
-        with columns[at % 2].container(border=True):
+        with columns[at % 2].container(border=True):  # left and right in turn: the gravest are on top
             _card(one, at, of_plan=plans > 1)
     if len(nodes) > MOST_CARDS:
         st.caption(f"{len(nodes) - MOST_CARDS:,} more are in the table below.")

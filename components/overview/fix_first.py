@@ -26,7 +26,7 @@ NAME: Final = "What to fix first"
 def draw(found: Triage, *, below: Callable[[], None] | None = None) -> None:
     """The fix-first list of all runs, or of one agent's; `below` draws what is below the bars."""
     agents = state.agents()
-    agent = st.session_state[AGENT] = options.one("fix_agent", agents)
+    agent = st.session_state[AGENT] = options.one("fix_agent", agents)  # before its widget: that shows it
     seen = found if agent is None else _of_agent(agent)
     bars, item = st.columns([7, 5], gap="large")
     with bars:
@@ -48,7 +48,7 @@ def _list(seen: Triage, agents: Sequence[str]) -> Mapping[str, FixItem]:
     if not seen.items:
         st.subheader(NAME, anchor=False)
         st.markdown(f"{text.label(seen.headline, 300)}.")
-        if st.session_state[AGENT]:
+        if st.session_state[AGENT]:  # else nobody gets back to the runs of every agent
             _agent(agents)
         return {}
     st.session_state[ORDER] = options.one("fix_by", ORDERS) or next(iter(ORDERS))

@@ -24,7 +24,7 @@ def draw(failures: pd.DataFrame, graphs: Sequence[str]) -> None:
         return
     graph = options.one("missed", graphs) or graphs[0]
     if len(graphs) > 1:
-        st.session_state[GRAPH] = graph
+        st.session_state[GRAPH] = graph  # what the address says, not what was picked last
         st.selectbox(
             "Plan graph, most missed first",
             graphs,

@@ -39,7 +39,7 @@ def metric(report: RankReport) -> str:
 def pick_metric(report: RankReport) -> str:
     """The same metric, to be chosen."""
     offered, now = _metrics(report)
-    st.session_state["metric_picker"] = now
+    st.session_state["metric_picker"] = now  # what the address says, not what was picked last
     chosen = st.segmented_control(
         "Compared by",
         offered,

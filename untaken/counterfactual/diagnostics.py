@@ -144,6 +144,7 @@ def placebo(
         compared = [one for run in runs for one in _compared(evaluated[run.digest])]
         if compared:
             by_round.append(compared)
+    # Comparisons of one round share its shuffle: each round counts as one observation.
     advantage = _over_rounds([fmean(one.advantage for one in some) for some in by_round])
     supported = _over_rounds([fmean(one.supported for one in some) for some in by_round])
     delta = _over_runs([one for some in by_round for one in some])

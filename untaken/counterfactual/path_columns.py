@@ -104,7 +104,7 @@ class PathColumns(NamedTuple):
         moved = [part._replace(kind=part.kind + begin) for part, begin in zip(parts, begins, strict=False)]
         columns = map(np.concatenate, zip(*(part[1:] for part in moved), strict=True))
         whole = cls(tuple(chain.from_iterable(part.kinds for part in parts)), *columns)
-        return whole.at(np.lexsort((whole.seq, whole.run)))
+        return whole.at(np.lexsort((whole.seq, whole.run)))  # the last key counts first
 
     def at(self, rows: np.ndarray | slice) -> PathColumns:
         """Some of the rows."""

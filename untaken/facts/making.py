@@ -76,6 +76,7 @@ def rows_of(some: Sequence[ScoredRun], scoring: Scoring) -> list[RunRows]:
     whole = [_whole(run, record, scoring) for run, _, record in some if not run.integrity.broken]
     made = map(_encode, facts_of(whole))
     return [
+        # Rows were made of sound runs alone, in their order.
         _rows(run, record, b"" if run.integrity.broken else next(made), chosen=bool(scoring.verdicts))
         for run, _, record in some
     ]
@@ -137,6 +138,7 @@ class AllRuns:
     def findings(self, scoring: Scoring) -> tuple[Finding, ...]:
         """On ledgers, plan graphs and scores, each once."""
         unmatched = unmatched_globs(scoring.verdicts, self._authors)
+        # an end stands for both, the run and its score
         doubts = graph_doubts(scoring.graphs.graphs, zip(self._ends, self._ends, strict=True))
         others = *self._of_runs, *(doubt.finding for doubt in doubts)
         return tuple(dict.fromkeys((*self.found, *scoring.graphs.findings, *unmatched, *others)))

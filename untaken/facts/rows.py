@@ -101,6 +101,7 @@ def result_rows(of: RunWithScore) -> Iterator[ResultRow]:
     events: dict[str, list[int]] = {}
     for seq, name, _ in of.score.mapped:
         events.setdefault(name, []).append(seq)
+    # Under the other rule, readers leave out the unscored themselves.
     counted = {node.sub_goal: node.critical for node in counted_nodes(of.score.results, "fail")}
     for result in of.score.results:
         name = result.sub_goal
@@ -165,6 +166,7 @@ def verdict_rows(of: RunWithScore) -> Iterator[VerdictRow]:
     if not recorded:
         return
     counted = whose_count(not_withdrawn(recorded), [of.verdicts], graph=of.run.started.graph or "")
+    # Of one author on one sub-goal, the last word stays.
     latest = {(verdict.sub_goal, verdict.by): verdict.seq for verdict in counted if not verdict.withdrawn}
     words = set(latest.values())
     for verdict in recorded:

@@ -304,4 +304,4 @@ def readable(value: Any) -> str | None:
     """Recorded content as one text: itself where it is text, otherwise as JSON."""
     if value is None or isinstance(value, str):
         return value
-    return msgspec.json.encode(value, order="sorted").decode()
+    return msgspec.json.encode(value, order="sorted").decode()  # equal contents, equal texts

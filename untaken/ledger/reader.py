@@ -115,7 +115,7 @@ def read_runs_as(
         UntakenError: as in `read_ledger`, and ``ledger-changed`` where somebody changes it meanwhile.
     """
     view = open_view(os.fspath(path), heads=heads, name=name)
-    if view.path is None or view.is_foreign() or view.is_compressed():
+    if view.path is None or view.is_foreign() or view.is_compressed():  # only plain lines can be found again
         return None
     file, findings = view.path, list(view.findings)
     if stream is not None:

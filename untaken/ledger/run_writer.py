@@ -63,10 +63,11 @@ class RunWriter:
         if self.finished:
             return
         if kind is None:
-            self.finish(success=None)
+            self.finish(success=None)  # nobody said how it went
             return
         # An exception's text may hold half a surrogate pair, which no ledger can.
         message = f"{kind.__name__}: {error}".encode("utf-8", "replace").decode()[:_ERROR_CHARS]
+        # An interruption from outside says nothing of the agent.
         self.finish(success=False if issubclass(kind, Exception) else None, error=message)
 
     @overload
@@ -203,7 +204,7 @@ class RunWriter:
             context_hash=layers[0],
             context=dict(context),
             propensities=None if propensities is None else dict(propensities),
-            context_layers=tuple(layers) if len(layers) > 1 else None,
+            context_layers=tuple(layers) if len(layers) > 1 else None,  # one layer is the context hash itself
         )
 
     def finish(

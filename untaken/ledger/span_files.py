@@ -52,6 +52,7 @@ class SpanFileExporter(SpanExporter):
         Returns:
             ``SUCCESS`` once every span is on the disk.
         """
+        # A remote parent is in another process: in this one, the span is a root.
         ended = {_trace_of(span) for span in spans if span.parent is None or span.parent.is_remote}
         with self._turn:
             try:
@@ -97,6 +98,7 @@ def _append(path: Path, lines: bytes) -> None:
     """Appends whole lines, durably, after whatever a crash or a full disk left of a line before."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = not path.exists()
+    # Spans hold what people wrote: they are for nobody else to read.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
     try:
         size = os.fstat(descriptor).st_size

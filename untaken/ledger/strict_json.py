@@ -110,7 +110,7 @@ def _unique_keys(text: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]
             return value
         key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         quoted = json.dumps(key, ensure_ascii=False)
-        at = text.find(quoted, text.find(quoted) + 1)
+        at = text.find(quoted, text.find(quoted) + 1)  # a guess: another object may have the key, too
         message = f"the key {quoted[:80]} occurs twice in one object"
         raise JsonFault("duplicate-key", message, text, max(at, 0))
 
@@ -157,7 +157,7 @@ def _check_surrogates(text: str) -> None:
         low = 0xDC00 <= unit < 0xE000
         if high is not None and not (low and match.start() == high.end()):
             break
-        if low and high is None:
+        if low and high is None:  # a second half without a first
             high = match
             break
         high = match if 0xD800 <= unit < 0xDC00 else None

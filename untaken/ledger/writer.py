@@ -132,7 +132,7 @@ class LedgerWriter:
         Raises:
             UntakenError: as in `write`.
         """
-        if self._unrecorded.warns:
+        if self._unrecorded.warns:  # nothing may stop the agent, not even an id that is taken
             run_id = next(free for free in run_ids(run_id) if free not in self._chains)
         self.write(RunStarted, run_id, agent=agent, task_id=task_id, **fields)
         return RunWriter(self, run_id)
@@ -195,6 +195,7 @@ class LedgerWriter:
         if written:
             return written[0]
         for rescue in salvaged(draft, attempt.error):
+            # the first failure was told
             with self._unrecorded.guard(event_type(rescue.event), run_id, silent=True):
                 self._append(run_id, [rescue], None)
         return None

@@ -40,6 +40,7 @@ _GRAPH_NAMES = (".plan.yaml", ".plan.yml", ".plan.json", ".mmd", ".mermaid")
 _GRAPH_SIGNS: Mapping[str, re.Pattern[bytes]] = {
     "yaml": re.compile(rb"^sub_goals[ ]*:", re.MULTILINE),
     "json": re.compile(rb'"(?:sub_goals|nodes)"\s*:\s*\['),
+    # `(?>…)`: a long first line is not searched again from every `from` in it.
     "csv": re.compile(rb"\A(?>[^\n]*?\b(?:source|from)\b)[^\n]*?\b(?:target|to)\b"),
 }
 
@@ -155,6 +156,7 @@ def is_graph_file(path: Path) -> bool:
         return True
     format = _BY_SUFFIX.get(path.suffix.lower())  # folders hold other YAML, JSON and CSV files, too
     try:
+        # Mermaid has no sign here: all its files are known by their names.
         return format is not None and _GRAPH_SIGNS[format].search(read_bytes(path)) is not None
     except OSError:  # the next reader reports it
         return True
@@ -168,6 +170,7 @@ def read_bytes(path: Path) -> bytes:
 
 def graph_name(name: str) -> str:
     """The id a graph gets from its file's name where it gives none: ``a/refund.plan.yaml`` → ``refund``."""
+    # A file called ``.plan.yaml`` has nothing before its first dot.
     return PurePath(name).name.split(".")[0] or "graph"
 
 
@@ -297,4 +300,5 @@ def _check(check: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
+    # YAML reads `id: 7` as a number.
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

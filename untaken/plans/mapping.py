@@ -93,6 +93,7 @@ class _Tool:
         self.comparisons = len(claims) + len(expecting)
         self.asks = any(rule.answer is not None for _, rule in claims)
         selective = self.asks or any(rule.arguments for _, rule in claims)
+        # without arguments or answers to look at, all calls are alike
         self.always = None if selective else _distinct(claims)
         self.reading = sum(reads_text(rule) for _, rule in claims)
         self.reading += sum(reads_text(call) for _, call in expecting)
@@ -137,7 +138,7 @@ def _index(graph: PlanGraph) -> _Index:
     index: _Index | None = graph.__dict__.get("_mapping_index")
     if index is None:
         index = _Index(graph)
-        graph.__dict__["_mapping_index"] = index
+        graph.__dict__["_mapping_index"] = index  # kept on the graph, and let go with it
     return index
 
 
@@ -191,7 +192,7 @@ class _Mapper:
         # A run that tags its actions leaves nothing to its plans.
         if any(map(self.only_sub_goal, plans)) and not any(call.sub_goal is not None for call in calls):
             others += plans
-        return sorted([*calls, *others], key=_SEQ) if others else calls
+        return sorted([*calls, *others], key=_SEQ) if others else calls  # calls are in order already
 
     def call(self, event: ToolCall) -> None:
         if event.sub_goal is not None and self.tagged(event.seq, event.sub_goal):
@@ -225,6 +226,7 @@ class _Mapper:
             return True
         expecting = tool.expecting
         fulfilled = [one for one in expecting if call_matches(one[1], event)]
+        # A call that fulfils no check is still an attempt at those that expect its tool.
         self.mapped += [(event.seq, sub_goal, "check") for sub_goal, _ in fulfilled or expecting]
         return bool(expecting)
 
@@ -257,7 +259,7 @@ class _Mapper:
         named: str | None = None
         for entry in plan.sub_goals:
             found = self.index.names.get(_plain_name(entry[:_NAME_CHARS]))  # an entry may be a whole page
-            if found is not None and found != named:
+            if found is not None and found != named:  # its id and its title may both be there
                 if named is not None:
                     return None
                 named = found

@@ -103,6 +103,7 @@ def expectation(value: Any) -> Any:
         if kind is not None:
             return _pattern(kind, value[kind])
         made = {key: expectation(item) for key, item in value.items()}
+        # without a pattern: no copy
         return made if any(made[key] is not value[key] for key in value) else value
     if isinstance(value, list):
         items = [expectation(item) for item in value]
@@ -146,7 +147,7 @@ def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     elif isinstance(value, list):
         for place, item in enumerate(value):
             yield from _leaves(item, (*path, place))
-    elif isinstance(value, str | dict):
+    elif isinstance(value, str | dict):  # a mapping that gets here is a pattern
         yield path, value
 
 
@@ -204,7 +205,7 @@ def _regex(text: str) -> Any:
         raise _invalid(f"`regex` takes up to {limits.REGEX_CHARS} characters, this one has {len(text)}")
     options = re2.Options()
     options.max_mem = _REGEX_BYTES
-    options.log_errors = False
+    options.log_errors = False  # RE2 would write them to stderr
     options.never_capture = True  # no groups: RE2 then needs its fastest automaton only
     try:
         return re2.compile(text, options)

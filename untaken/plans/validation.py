@@ -54,7 +54,7 @@ def faults(graph: PlanGraph) -> list[Fault]:
         for j, rule in enumerate(node.rules):
             found += _rule(node, rule, ("sub_goals", i, "rules", j))
     found += [*_disconnected(graph), *_unchecked(graph)]
-    return sorted(found, key=lambda fault: fault.severity != "error")
+    return sorted(found, key=lambda fault: fault.severity != "error")  # stable: otherwise in the order found
 
 
 def _too_many(links: int) -> Fault:

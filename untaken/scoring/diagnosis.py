@@ -51,6 +51,7 @@ def diagnose(
     if not known:
         what = "none of the required sub-goals has any evidence" if nodes else "no sub-goal is required"
         return Diagnosed(diagnosis="unscored", reason=what)
+    # A dependency whose check holds was not skipped, as far as anybody can see.
     held = {node.sub_goal for node in nodes if node.holds}
     if skipped := [violation for violation in critical if violation.dependency not in held]:
         return Diagnosed(
@@ -92,7 +93,7 @@ def _why_missing(
     inside, skipped = len(incomplete), len(never)
     unknown = len(missing) - inside - skipped
     head = f"{len(missing)} of {len(nodes)} required sub-goals not completed"
-    if unknown > max(inside, skipped):
+    if unknown > max(inside, skipped):  # too little is known to say which
         return Diagnosed(diagnosis="unscored", reason=f"{head}; attempts at {unknown} of them are unknown")
     counts = f"{head}: {inside} attempted without success, {skipped} never attempted"
     counts += f", {unknown} unknown" if unknown else ""
@@ -148,7 +149,7 @@ def remedy(
     if first.attempted is False:
         return _skipped([first.sub_goal])
     called = not set(calls).isdisjoint(attempts[first.sub_goal].events)
-    return _attempted([first.sub_goal]) if first.attempted and called else ""
+    return _attempted([first.sub_goal]) if first.attempted and called else ""  # no call: none to fix
 
 
 def first_missing(

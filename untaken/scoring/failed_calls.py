@@ -62,11 +62,12 @@ def failed_in_words(failed: FailedCall, spec: ToolCallSpec | None, trace: Trace)
 
 def _telling(call: ToolCall, spec: ToolCallSpec | None, trace: Trace) -> Iterator[tuple[str, object]]:
     if spec is not None and spec.name == call.tool:
+        # `filter.city` is in `filter`
         unmet = dict.fromkeys(name.partition(".")[0] for name, _, _ in unmet_arguments(spec, call))
         yield from ((name, call.arguments[name]) for name in unmet if name in call.arguments)
         return
     good = [one for one in trace.calls_of(call.tool) if one is not call and _accepted(one, trace)]
-    yield from unlike(call, good) if good else call.arguments.items()
+    yield from unlike(call, good) if good else call.arguments.items()  # with none to compare: all of them
 
 
 def _accepted(call: ToolCall, trace: Trace) -> bool:

@@ -97,7 +97,7 @@ class _Seen:
 
     def add(self, run: Run | RunEnd, score: RunScore | RunEnd) -> None:
         self.tools |= run.tools
-        self.runs += bool(run.tools)
+        self.runs += bool(run.tools)  # without a call, a run says nothing of tools
         self.total += 1
         self.succeeded += score.success is True
         pattern = id(score.results)  # most runs share theirs with others
@@ -144,6 +144,7 @@ def graph_doubts(
     seen: defaultdict[str, _Seen] = defaultdict(_Seen)
     for run, score in scored:
         seen[score.graph_id].add(run, score)
+    # What runs of another plan call exists, and is no typo either.
     everywhere = frozenset(tools).union(*(one.tools for one in seen.values()))
     for one in seen.values():
         one.count()
@@ -232,6 +233,7 @@ def _unknown_tool(
     for tool, part in named.items():
         if any(tool == called or (part == "rule" and matches_glob(tool, called)) for called in tools):
             continue
+        # those named, too, are no typo
         near = [other for _, other in alike(tool, tools) if other not in named]
         suggestions = tuple(near[:3])
         offered = f"Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""

@@ -59,6 +59,7 @@ def recovered(
         revision = bisect_left(trace.replans, seq)  # the first replan after the failure
         if revision < len(trace.replans):
             since = trace.replans[revision]
+            # Another option of the same group makes it good just as well.
             family = {name, *(option for options in compiled.criteria[name].siblings for option in options)}
             good += any(_made_good(attempts[one], decisions[one], since, failed_at) for one in family)
     return good / len(failed)

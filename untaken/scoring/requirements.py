@@ -155,7 +155,7 @@ def _completed_among(whole: set[str], compiled: CompiledGraph, nodes: Mapping[st
         # No option used: a recorded verdict completed the group itself.
         if name in whole and nodes[name].completed and (not used or not completed.isdisjoint(used)):
             completed.add(name)
-    return sum(not nodes[name].groups for name in completed)
+    return sum(not nodes[name].groups for name in completed)  # options count through their groups
 
 
 def critical_violations(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> list[Violation]:
@@ -182,7 +182,7 @@ def critical_violations(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]
         reached = node.status != "not_required" and (node.completed or node.attempted)
         mask = behind[name] if reached else 0
         while mask and len(found) < limits.VIOLATIONS:
-            lowest = mask & -mask
+            lowest = mask & -mask  # its lowest bit alone
             mask ^= lowest
             dependency = names[lowest.bit_length() - 1]
             found.append(_reached_without(node, dependency))

@@ -103,7 +103,7 @@ def _with_critical_options(nodes: tuple[NodeResult, ...]) -> set[str]:
     pending = [node.sub_goal for node in nodes if node.critical]
     found: set[str] = set()
     while pending:
-        groups = set(groups_of.get(pending.pop(), ())) - found
+        groups = set(groups_of.get(pending.pop(), ())) - found  # one may be reached in several ways
         found |= groups
         pending += groups
     return found

@@ -39,7 +39,7 @@ _MONTHS: Final = {
          "september sep sept", "october oct", "november nov", "december dec"), start=1)
     for name in names.split()
 }  # fmt: skip
-_MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))  # `january` before `jan`
 _DAY: Final = r"(\d{1,2})(?:st|nd|rd|th)?"
 _DATES: Final = (
     ("ymd", re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")),
@@ -126,6 +126,7 @@ def sought(value: Any, argument: str = "") -> SoughtValue:
     number = _number(text)
     if number is not None:
         digits = text.strip().lstrip("#")
+        # no amount begins with 0
         long = digits.isdigit() and (len(digits) >= _LONG or (len(digits) > 1 and digits[0] == "0"))
         is_id = long or _ID_NAMES.search(argument) is not None
         return SoughtValue(kind="id" if is_id else "amount", words=words, number=number)
@@ -183,7 +184,7 @@ def _shown_texts(run: Run) -> Iterator[ShownText]:
     if not asked and given is not None:  # else it may be the instruction of a simulated user
         yield ShownText(seq=run.started.seq, source="instruction", text=_cut(given))
     for event in run.events:
-        if event.seq >= run.own:
+        if event.seq >= run.own:  # what others wrote afterwards, the agent never saw
             return
         if isinstance(event, Message) and event.role.lower() not in AGENT_ROLES:
             yield ShownText(seq=event.seq, source=event.role.lower(), text=_cut(event.content))

@@ -27,7 +27,7 @@ def merge_patch(target: JsonObject, patch: JsonObject) -> list[str]:
             target.pop(key, None)
             changed = before is not None
         elif isinstance(value, dict):
-            below = before if isinstance(before, dict) else {}
+            below = before if isinstance(before, dict) else {}  # what was no object gives way to one
             target[key] = below
             changed = bool(merge_patch(below, value)) or below is not before
         else:

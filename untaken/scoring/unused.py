@@ -183,7 +183,7 @@ def _unused(
     wanted = sought(value, name)
     first = seen.first(wanted, before)
     knowledge: Knowledge = "shown" if first else _unshown(wanted.kind, seen, before)
-    used = instead[0] if len(instead) == 1 else None
+    used = instead[0] if len(instead) == 1 else None  # of several, nobody knows which took its place
     used_sought = None if used is None else sought(used, name)
     used_first = None if used_sought is None else seen.first(used_sought, before)
     missing = knowledge == "never_shown"

@@ -170,7 +170,7 @@ def _sort(source: Source, content: str, log: FileLog, tasks_found: _TaskRecords)
         if isinstance(record, dict) and isinstance(record.get("requirements"), list):
             sheet = read_sheet(record, _task(record, source, log, alone=len(records) == 1), log)
             digest = sha256(msgspec.json.encode(record)).hexdigest()
-            if hint.kind == "plan" or (hint.kind is None and not sheet.is_judged):
+            if hint.kind == "plan" or (hint.kind is None and not sheet.is_judged):  # no verdicts: a plan
                 tasks_found.add_plan(sheet, digest, held, log)
             else:
                 by = hint.by or _judge(sheet, log)
@@ -187,7 +187,7 @@ def _holds_steps(content: str, hint: Hint) -> bool:
         return False
     first = next((element.value for element in reader.values()), None)
     if not isinstance(first, dict):
-        return hint.kind == "trajectory"
+        return hint.kind == "trajectory"  # nothing in it says so, perhaps its folder does
     return "requirements" not in first and ("agent" in first or "step" in first)
 
 

@@ -178,12 +178,14 @@ def _differing(both: list[tuple[DevAIRequirement, DevAIRequirement]], part: str)
 def _check_flags(sheet: Sheet, run_id: str, findings: Findings) -> None:
     verdicts = [one.passed for one in sheet.requirements.values()]
     met = all(verdicts)
+    # A missing verdict might have been either.
     if sheet.all_requirements is not None and sheet.all_requirements != met and None not in verdicts:
         message = f"satisfied_all_requirements says {sheet.all_requirements}, the verdicts say {met}"
         findings.add("flag-contradicts-verdicts", message, run=run_id)
 
 
 def _finish(run: RunDraft, bundle: Bundle, totals: DevAITotals | None, now: datetime, log: FileLog) -> None:
+    # Judges of DevAI say nothing of a run as a whole.
     human = [one.sheet for one in bundle.judgments.values() if one.by.startswith("human:")]
     metrics: dict[str, bool | float] = totals.metrics() if totals else {}
     for sheet in human:
@@ -211,7 +213,7 @@ def _success(human: list[Sheet], run_id: str, log: FileLog) -> bool | None:
         log.findings.add("reviewers-disagree", "people disagree on executed_successfully", run=run_id)
     if not answers:
         log.defaulted["RUN_FINISHED.success"] += 1
-    return answers.pop() if len(answers) == 1 else None
+    return answers.pop() if len(answers) == 1 else None  # where people disagree, nobody knows
 
 
 def join_by_id_or_text(plan: Sheet, sheet: Sheet, run_id: str, findings: Findings) -> Sheet:
@@ -234,8 +236,9 @@ def join_by_id_or_text(plan: Sheet, sheet: Sheet, run_id: str, findings: Finding
     lost: list[str] = []
     for key, planned in ours.items():
         row = theirs.get(moved.get(key, key))
-        if row is None or (key not in moved and row.id in used):
+        if row is None or (key not in moved and row.id in used):  # its text is another requirement's
             continue
+        # Where no number has shifted, one number is one requirement, however it is worded.
         if key in moved or _agree(planned, row) or not shifted:
             joined[key] = replace(row, id=key)
             used.add(row.id)
@@ -271,6 +274,7 @@ def _moved(ours: Mapping[str, DevAIRequirement], theirs: Mapping[str, DevAIRequi
 
 
 def _agree(one: DevAIRequirement, other: DevAIRequirement) -> bool:
+    # a row without a text contradicts none
     return not _text(one) or not _text(other) or _text(one) == _text(other)
 
 

@@ -99,7 +99,7 @@ def _run(about: Mapping[str, Any], messages: Sequence[Message], stem: str, findi
     cost = amount(about.get("accumulated_cost"), findings, "accumulated_cost")
     total = with_cost(totals([about], TOTALS, findings), cost)
     name = text(about.get("id")) or stem
-    spent = spend([] if total else replies, total, run=name, findings=findings)
+    spent = spend([] if total else replies, total, run=name, findings=findings)  # a total counts each reply
     model = first_text([mapping(about.get("model_config"))], ("model_name",))
     last = messages[-1] if messages else {}
     failed = [block for block in _blocks(last) if block.get("type") == "error"]
@@ -158,7 +158,7 @@ def _answer(result: Mapping[str, Any]) -> dict[str, Any]:
     meant = [
         part
         for part, who in zip(objects(content), audience, strict=True)
-        if "assistant" in (who or ["assistant"])
+        if "assistant" in (who or ["assistant"])  # no audience: it is for everybody
     ]
     failed = mapping(value).get("isError") is True
     return {"content": meant or content, "isError": failed if result.get("status") == "success" else None}

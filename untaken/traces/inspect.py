@@ -208,7 +208,7 @@ def _message(
         event = made.get(call_id or "", {})  # a message has no time of its own
         failed = mapping(message.get("error")) or mapping(event.get("error"))
         at = moment(event.get("completed"), findings, "events[].completed")
-        ok = not failed if event or failed else None
+        ok = not failed if event or failed else None  # without its event, nobody knows
         yield Answered(content=content or text(failed.get("message")) or "", source_id=call_id, ok=ok, at=at)
         return
     parts = objects(message.get("content"))
@@ -281,6 +281,7 @@ def _archived(archive: Archive, findings: Findings) -> EvalLog:
             return None
 
     header = next((mapping(read(name)) for name in HEADERS if name in members), {})
+    # one order, however it was packed
     return header, lambda: (read(name) for name in sorted(members) if name.startswith("samples/"))
 
 

@@ -69,6 +69,7 @@ class Findings:
     def nothing_added(self) -> None:
         """Puts first that the whole file gave nothing, and why; what else was noticed becomes notes."""
         causes = [finding for finding in self._kept if finding.severity == "error"]
+        # A file that is cut short explains every other error in it.
         cause = next((finding for finding in causes if finding.code == "truncated-file"), None)
         why, hint = "the file is cut short", "Export or download it again."
         if cause is None:
@@ -168,7 +169,7 @@ class FileLog:
         """Notes that a run of this file is left out of its ledger again, whose only file this is."""
         self.runs -= 1
         if not self.runs:
-            self._ledgers.pop(ledger, None)
+            self._ledgers.pop(ledger, None)  # no other run of it is in there
 
     @property
     def gave_nothing(self) -> bool:
@@ -177,6 +178,7 @@ class FileLog:
 
     def subject(self) -> str:
         """The current run, or else the current record."""
+        # the first record is counted once it is read
         return f"run {clip(self.run_id)}" if self.run_id else f"record {max(1, self.records)}"
 
     def count(self, held: Held, kept: frozenset[str]) -> None:

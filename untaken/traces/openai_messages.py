@@ -129,6 +129,7 @@ def recognise(sample: Sample) -> Confidence:
     if any(is_langchain(each) or mapping(each).get("object") == THREAD for each in (*sample.records, *inner)):
         return Confidence.LIKELY
     messages = sum(map(is_message, sample.records))
+    # A single object with a role and a content may be anything.
     several = messages > 1 or (messages and sample.shape == "array")
     return Confidence.POSSIBLE if several or (inner and is_message(inner[0])) else Confidence.NO
 
@@ -239,6 +240,7 @@ def _part(document: Mapping[str, Any], places: Iterable[Place]) -> dict[str, Any
 def _conversations(reader: JsonReader) -> Iterator[Any]:
     """Each record that is a run: a list of messages, or an object that contains one."""
     loose: dict[str | None, list[Any]] = {}
+    # A list is looked at as a whole: it is one conversation, or holds several.
     while reader.peek() == "[":
         whole = [element.value for element in reader.elements()]
         if any(map(is_message, whole)):
@@ -250,6 +252,7 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
                 yield from _of_store(each)
     for element in reader.values():
         if is_message(element.value):
+            # Messages on lines of their own belong together by the name of their conversation.
             loose.setdefault(first_text([element.value], LINES), []).append(element.value)
         elif updates := _updated(element.value):
             loose.setdefault(None, []).extend(updates)
@@ -388,12 +391,15 @@ class _Conversation:
             return False
         run, more = self.run, later.run
         if (known := items_known(run.items, more.items)) is not None and (
+            # Two runs of one task begin with the same words; only what goes on after a reply is sure to be
+            # one run.
             named or (known < len(more.items) and run.replied)
         ):
             together = self.a_call and later.a_call
             both = {**run.metrics, **more.metrics}
             tokens = {name: run.metrics.get(name, 0) + more.metrics.get(name, 0) for name in both}
             run.items.extend(more.items[known:])
+            # Calls add up; the record of a whole conversation has the cost of all of it.
             priced = run.cost is not None and more.cost is not None
             cost = more.cost if not together else (run.cost or 0) + (more.cost or 0) if priced else None
             self.run = replace(

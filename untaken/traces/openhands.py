@@ -114,7 +114,7 @@ def _run(
     model = first_text(
         [*map(mapping, (about.get("llm_config"), state.get("llm"), *replies)), *own], ("model", "model_name")
     )
-    agent = f"openhands/{model}" if model else "openhands"
+    agent = f"openhands/{model}" if model else "openhands"  # with another model, it is another agent
     task = text(document.get("instance_id")) or name
     results = mapping(document.get("test_result"))
     outcomes = (document, mapping(document.get("report")), mapping(results.get("report")), results)
@@ -159,10 +159,11 @@ def _items(events: list[dict[str, Any]], findings: Findings) -> Iterator[Item]:
         own, call_id = text(event.get("id")), text(called.get("tool_call_id"))
         if "kind" in event:
             found = _of_sdk(event)
-        elif str(event.get("action", event.get("observation"))) in UNSEEN:
+        elif str(event.get("action", event.get("observation"))) in UNSEEN:  # no deed of the agent
             continue
         elif "observation" in event:
             cause = text(event.get("cause"))
+            # older logs name the event, not the call
             found = iter([_answer(event, call_id or calls.get(cause, cause))])
         else:
             calls[own] = call_id or own
@@ -246,7 +247,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             continue
         first, *others = files
         name = folders[-1] if folders else first.stem
-        stem = f"{name}-{first.log.sha256[:8]}"
+        stem = f"{name}-{first.log.sha256[:8]}"  # other folders may have a conversation of the same name
         logs = [file.log for file in others]
         with intake.contained(first.log):
             runs = list(_runs(records, name, first.findings))

@@ -95,7 +95,7 @@ def _run(result: Mapping[str, Any], about: Mapping[str, Any], stem: str, finding
         run_id=f"promptfoo/{evaluation}/{text(result.get('id')) or place}",
         agent=text(provider.get("label")) or model or "unknown-agent",
         model=model,
-        task_id=title or f"{stem}-{text(result.get('testIdx')) or place}",
+        task_id=title or f"{stem}-{text(result.get('testIdx')) or place}",  # a number is of its file alone
         record=result,
         items=[item for message in messages for item in message_items(message)],
         started=began,

@@ -68,7 +68,7 @@ class TraceFile:
     @property
     def ledger(self) -> str:
         """The stem of the ledger that its runs go to."""
-        return f"{self.stem}-{self.log.sha256[:8]}"
+        return f"{self.stem}-{self.log.sha256[:8]}"  # other folders may have a file of this name
 
     @property
     def findings(self) -> Findings:
@@ -84,6 +84,7 @@ class TraceFile:
         loose: list[Any] = []
         while self.reader.peek() == "[":
             whole = [element.value for element in self.reader.elements()]
+            # a list of runs, or the parts of one
             yield from whole if whole and all(map(parts, whole)) else [whole]
         for value in self.values():
             if parts(value):
@@ -152,6 +153,7 @@ def converter(
 
     def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
         """The tools of each task: known before the runs are read again, none of them is kept in memory."""
+        # its own log: nothing is told twice
         file = TraceFile.opened(source, intake, places, FileLog(source.name))
         return {} if file is None else tools_by_task(read(file))
 

@@ -147,6 +147,7 @@ def analyse_modes(
         contrasts=contrast_modes(read),
         saturation=saturation(read, unread=left),
         trend=mode_trend(read),
+        # Reads every failing run again, and not every page shows the order.
         ordered=Once(
             lambda: reading_order(
                 unread,

@@ -179,7 +179,7 @@ def _edge_packet(corpus: Corpus, edge: EdgeAudit) -> Packet:
     """With the successes that go against it; no check fails there, so there is no test."""
     places = []
     for digest in edge.order.against:
-        mapped = getattr(corpus.scores[digest], "mapped", ())
+        mapped = getattr(corpus.scores[digest], "mapped", ())  # without a score, nothing is mapped
         # In reverse, so that the first action of each sub-goal is written last and stays.
         first = {goal: seq for seq, goal, _ in sorted(mapped, reverse=True)}
         places.append(_Place(digest, edge.sub_goal, [first.get(edge.dependency), first.get(edge.sub_goal)]))
@@ -296,6 +296,7 @@ def _choice(corpus: Corpus, run: Run, reference: str | None) -> tuple[str, Split
     others = [o for o in corpus.runs.values() if o.task_id == run.task_id and o.success is True]
     others = [other for other in others if not other.integrity.broken]
     mine = [other for other in others if other.agent == run.agent]
+    # A success of the same agent is the nearest thing to compare with.
     held = [reference] if reference else [other.digest for other in mine or others][:MOST_SHOWN]
     if not held:
         return None
@@ -303,6 +304,7 @@ def _choice(corpus: Corpus, run: Run, reference: str | None) -> tuple[str, Split
         run.task_id, corpus.runs.values(), corpus.scores, corpus.graphs, shown=[run.digest, *held]
     )
     divergence = next(one for one in found.divergences if one.digest == run.digest)
+    # What it chose says more than what it then called.
     split = divergence.split("decision") or divergence.split("arguments") or divergence.split("tool")
     return (corpus.runs[found.reference].run_id, split) if split else None
 

@@ -160,7 +160,7 @@ def fields_of(cases: Iterable[Case]) -> dict[str, list[str]]:
     found |= {f"{META}{key}": {} for case in everyone for key in case.metadata}
     for field, values in found.items():
         values.update(dict.fromkeys(value for case in everyone for value in case.values(field)))
-    found["status"] = dict.fromkeys(STATUSES)
+    found["status"] = dict.fromkeys(STATUSES)  # also those that no case has
     return {field: list(some) if field == "status" else sorted(some) for field, some in found.items() if some}
 
 
@@ -363,7 +363,7 @@ def _disagreed(score: RunScore | Unscored, one: ReviewedSubGoal) -> ReviewerDisa
 
 
 def _metadata(run: Run) -> dict[str, str]:
-    given = list((run.started.metadata or {}).items())[:METADATA_KEYS]
+    given = list((run.started.metadata or {}).items())[:METADATA_KEYS]  # a ledger may hold any number
     return {str(key)[:VALUE_CHARS]: (readable(value) or "")[:VALUE_CHARS] for key, value in given}
 
 

@@ -156,6 +156,7 @@ class Upload:
         added = counts.pop("UNANCHORED", 0)
         words = {verdict: f"{number} {verdict}" for verdict, number in counts.most_common()}
         if added:
+            # Adding it recorded a head: from now on it is compared with that.
             counts["INTACT"] += added
             words["INTACT"] = f"{counts['INTACT']} INTACT ({added} without a head until now)"
         return " · ".join(words[verdict] for verdict, _ in counts.most_common())

@@ -67,6 +67,7 @@ def diagnose(engine: Engine, folder: Path, progress: Progress | None = None) -> 
 
     A check that meets a damaged page is a fault; the others are made all the same.
     """
+    # Each by itself: one that fails must not silence the others.
     checks = [_asked(engine, *check) for check in (("database", _database), ("rows", _rows))]
     checks.append(_asked(engine, "appends", _appends))
     try:
@@ -101,7 +102,7 @@ def unanswered(name: str, error: UntakenError) -> HealthCheck:
 def _database(connection: Connection) -> HealthCheck:
     known = revision(connection)
     if connection.dialect.name == "sqlite":
-        result = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+        result = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())  # one fault is enough
         if result != "ok":
             return HealthCheck(
                 name="database", state="fault", message=f"SQLite says: {result}", hint=_RESTORE

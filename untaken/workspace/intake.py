@@ -244,7 +244,7 @@ def _native(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[P
 
     def row(one: IntakeFile, added: Mapping[int, Added]) -> UploadResult:
         if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
-            return UploadResult(name=one.name, kind="heads", new=True)
+            return UploadResult(name=one.name, kind="heads", new=True)  # it went in with its ledger
         return _row(one, added[one.position]) if one.position in added else _planning(context, one)
 
     def add(part: Sequence[IntakeFile]) -> list[UploadResult]:
@@ -326,7 +326,7 @@ def _converted(context: ImportContext, format: str, batch: Sequence[IntakeFile])
     sources: list[Source] = []
     staged: dict[str, IntakeFile] = {}
     for one in batch:
-        root = one.position if one.archive is None else one.archive
+        root = one.position if one.archive is None else one.archive  # members of an archive stay together
         source = _source(f"{root:06}", one, format)
         if source.name in staged:  # two names that differ only in what is not safe
             source = _source(f"{one.position:06}-again", one, format)
@@ -479,7 +479,7 @@ def _source(root: str, one: IntakeFile, format: str) -> Source:
     """
     place = PurePosixPath(one.name.replace("\\", "/"))
     parts = [part for part in map(_safe, place.parts) if part]
-    *folders, last = parts[-_DEPTH:] or ["trace"]
+    *folders, last = parts[-_DEPTH:] or ["trace"]  # the nearest folders say what a file is
     endings = importers()[format].info.extensions
     # Files are recognised by content, but importers select them by their ending.
     if not last.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
@@ -495,4 +495,4 @@ def _source(root: str, one: IntakeFile, format: str) -> Source:
 
 
 def _safe(part: str) -> str:
-    return _UNSAFE.sub("_", part)[-_PART_CHARS:].strip(" .")
+    return _UNSAFE.sub("_", part)[-_PART_CHARS:].strip(" .")  # the end has what importers look for

@@ -125,7 +125,7 @@ def ties_in_words(compared: Comparison, name: Callable[[str], str]) -> str:
     words = f"no clear difference: {'; '.join(tied[:MOST_GROUPS])}" if tied else ""
     if len(tied) > MOST_GROUPS:
         words += f"; and {len(tied) - MOST_GROUPS} more such groups"
-    if not tied and unknown < len(compared.pairs):
+    if not tied and unknown < len(compared.pairs):  # without any interval, no pair is known to differ
         words = "every pair differs clearly" if not unknown else "every other pair differs clearly"
     without = f"{counted(unknown, 'pair')} without an interval" if unknown else ""
     return "; ".join(filter(None, [without, words]))

@@ -270,7 +270,7 @@ def score_one(
         before = run.scored
         if before and before.missing == missing:
             return score_in(before), list(before.findings)
-        known = (before and before.score) or known
+        known = (before and before.score) or known  # under another rule: it is counted anew below
     if run.integrity.broken:
         return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
     graph, findings = graphs.for_task(run.task_id, run.started.graph)
@@ -411,7 +411,7 @@ def _decoded(score: bytes, source: RunSource, scoring: Scoring) -> ScoreRecord:
 
 def with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> ScoreRecord:
     """The record of a score, whose detail is worked out from the run's lines when somebody looks."""
-    if each.score is None or scoring.detail:
+    if each.score is None or scoring.detail:  # a detail that is wanted has come along
         return each
     missing = each.missing  # alone: the record given is let go where an equal one takes its place
 

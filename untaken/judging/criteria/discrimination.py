@@ -220,7 +220,7 @@ def _attack_test(attack: str, drops: Sequence[float], *, attacks: int) -> Attack
         return AttackTest(
             attack=attack, **counts, win_rate=none, low=none, high=none, p=none, drop=none, detected=False
         )
-    points = wins + counts["ties"] / 2
+    points = wins + counts["ties"] / 2  # a tie is half a win
     low, high = wilson(points, len(drops))
     p = stats.sign_p(wins, losses)
     return AttackTest(
@@ -231,5 +231,5 @@ def _attack_test(attack: str, drops: Sequence[float], *, attacks: int) -> Attack
         high=high,
         p=p,
         drop=fmean(drops),
-        detected=low > 0.5 and p * attacks <= ALPHA,
+        detected=low > 0.5 and p * attacks <= ALPHA,  # each attack is one more chance to be lucky
     )

@@ -128,6 +128,7 @@ def quantify_disturbed(
 def _drawn(runs: Sequence[Run]) -> list[Run]:
     """The runs that are made worse, in their order."""
     whole = [run for run in runs if not run.integrity.broken]
+    # By digest: as good as by chance, and the same runs in whatever order they come.
     drawn = set(sorted(run.digest for run in whole)[:MOST_DISTURBED])
     return [run for run in whole if run.digest in drawn]
 
@@ -239,6 +240,7 @@ def _without_outcome(run: Run) -> dict[int, Event]:
             shown[seq] = msgspec.structs.replace(event, success=None, metrics=None)
         else:
             shown[seq] = (
+                # metadata may tell the outcome
                 msgspec.structs.replace(event, metadata=None) if isinstance(event, RunStarted) else event
             )
     return shown

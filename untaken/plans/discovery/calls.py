@@ -134,6 +134,7 @@ def family_fit(runs: Iterable[Run]) -> FamilyFit | None:
         tasks=len(shared),
         found=found / wanted if wanted else 0.0,
         extra=extra / offered if offered else 0.0,
+        # those that fit worst come first
         misfits=tuple(sorted(misfits, key=lambda one: -len(one.missing) - len(one.extra))),
     )
 
@@ -155,7 +156,7 @@ def _key(tool: str, arguments: Mapping[str, Any]) -> str:
         for name, value in arguments.items()
         if not (isinstance(value, str) and is_free_text(value, tool=tool, argument=name))
     }
-    return json.dumps([tool, kept], sort_keys=True)
+    return json.dumps([tool, kept], sort_keys=True)  # arguments in any order are one call
 
 
 def _node(call: SharedCall) -> SubGoal:

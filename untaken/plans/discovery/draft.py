@@ -245,6 +245,7 @@ class _Drafting:
             )
             for name in counts.names
         ]
+        # A version of its own: once accepted, it counts in place of the graph that it was made from.
         whole = msgspec.structs.replace(self.base, version=self.base.version + 1, sub_goals=nodes)
         reduced = transitive_reduction(whole)
         by_id = {node.id: node for node in reduced.sub_goals}

@@ -111,7 +111,7 @@ def _added(graph: PlanGraph, edit: Add) -> PlanGraph:
     node = _read_again(edit.sub_goal)
     if any(known.id == node.id for known in graph.sub_goals):
         raise _id_in_use(graph, node.id)
-    at = len(graph.sub_goals) if edit.at is None else max(0, edit.at)
+    at = len(graph.sub_goals) if edit.at is None else max(0, edit.at)  # -1 would count from the end
     return replace(graph, sub_goals=[*graph.sub_goals[:at], node, *graph.sub_goals[at:]])
 
 

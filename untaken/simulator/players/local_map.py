@@ -57,7 +57,7 @@ class LocalMap:
 
     def clone(self) -> Self:
         """The same memory, of one's own."""
-        twin = object.__new__(type(self))
+        twin = object.__new__(type(self))  # `__init__` would make a map to throw away
         twin.ground, twin.here, twin.faced = self.ground[:], self.here, self.faced
         twin.places = {material: cells.copy() for material, cells in self.places.items()}
         twin.hot, twin.standing = self.hot.copy(), self.standing.copy()
@@ -98,6 +98,7 @@ class LocalMap:
                 if differing < best:
                     best, where = differing, self.here + side
         if best > 2 * _FITS:
+            # Lost: it begins a new map.
             self.__init__()  # type: ignore[misc]
             return False
         self.here = where & 0xFFFF

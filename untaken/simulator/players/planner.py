@@ -35,7 +35,7 @@ EVENING: Final = (70, 140)
 def needed(agent: AgentState) -> str | None:
     """What survival asks for now, if anything."""
     have = agent.inventory
-    if agent.facing == WATER and have["drink"] < 7 and agent.side_of(ZOMBIE) is None:
+    if agent.facing == WATER and have["drink"] < 7 and agent.side_of(ZOMBIE) is None:  # while it is there
         return "collect_drink"
     if agent.threatened:
         return "wake_up"
@@ -87,7 +87,7 @@ def step_to(agent: AgentState, goal: str) -> str:
     """The skill to begin with on the way to an achievement: itself, or what it lacks."""
     for item, amount in NEEDS.get(goal, {}).items():
         if agent.inventory[item] < amount:
-            return step_to(agent, _SOURCE[item])
+            return step_to(agent, _SOURCE[item])  # which may lack something itself
     if goal in NEARBY:
         by_furnace = len(NEARBY[goal]) > 1
         if workshop(agent) if by_furnace else _table_near(agent):

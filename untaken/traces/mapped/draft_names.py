@@ -206,6 +206,7 @@ BOUNDS: Final = frozenset(
     (*_ENDED, "start", "started", "begin", "stop", "stopped", "exit", "close", "closed", "session", "run")
 )
 """Words of the kind of an element: who speaks, what it is of, whether it begins or ends it."""
+# ``HTTPCall`` is `HTTP` and `Call`.
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
