@@ -93,6 +93,7 @@ def langfuse(nodes: list[Node]) -> str:
             "type": kinds[node.kind],
             "name": node.title,
             "level": "ERROR" if node.error else "DEFAULT",
+            "statusMessage": node.error,
             "startTime": node.moment(0).isoformat(),
             "endTime": node.moment(1).isoformat(),
             "parentObservationId": node.parent or None,
@@ -152,7 +153,7 @@ def mlflow(nodes: list[Node]) -> str:
                 "name": node.title,
                 "start_time_unix_nano": int(node.moment(0).timestamp() * 1e9),
                 "end_time_unix_nano": int(node.moment(1).timestamp() * 1e9),
-                "status": {"code": "STATUS_CODE_ERROR" if node.error else "STATUS_CODE_OK"},
+                "status": {"code": f"STATUS_CODE_{'ERROR' if node.error else 'OK'}", "message": node.error},
                 "attributes": {name: json.dumps(value) for name, value in about.items()},
             }
         )

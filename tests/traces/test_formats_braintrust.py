@@ -79,14 +79,6 @@ def test_every_shape_of_the_same_trace_gives_the_same_run(tmp_path: Path, shape:
     assert codes(done).keys() == {"missing-outcome"}
 
 
-def test_without_spans_of_tools_the_calls_are_those_of_the_messages(tmp_path: Path) -> None:
-    answer = {"role": "tool", "tool_call_id": "k1", "content": "monday"}
-    later = row(4, "llm", "Chat", input=[GO, SAYS, answer], output={"role": "assistant", "content": "So."})
-    _, (run,) = read(tmp_path, [ROOT, ASKED, later])
-    assert [c.tool for c in run.of(ToolCall)] == ["look"]
-    assert [o.content for o in run.of(Observation)] == ["monday"]
-
-
 def test_a_trace_without_a_model_is_what_its_root_was_given_and_gave(tmp_path: Path) -> None:
     _, (run,) = read(tmp_path, [ROOT])
     assert [(m.role, m.content) for m in run.of(Message)] == [("user", "Go."), ("assistant", "Monday.")]
@@ -111,13 +103,6 @@ def test_what_a_scorer_did_is_no_part_of_the_run(tmp_path: Path, about: dict[str
     _, (run,) = read(tmp_path, [asked, judge, *ROWS])
     assert [m.content for m in run.of(Message)] == ["Go.", "I look."]
     assert run.finished.steps == 1
-
-
-def test_a_failed_tool_is_no_error_of_the_run_and_a_failed_root_is(tmp_path: Path) -> None:
-    failed = {**CALLED, "output": None, "error": "closed"}
-    _, (run,) = read(tmp_path, [{**ROOT, "error": {"name": "ValueError", "message": "no desk"}}, failed])
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [("closed", False)]
-    assert run.finished.error == "no desk"
 
 
 TASKS = [

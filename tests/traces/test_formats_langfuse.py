@@ -101,19 +101,6 @@ def test_success_is_a_score_of_that_name(tmp_path: Path, score: dict[str, Any], 
     assert (run.finished.metrics or {})[f"evaluation:{score['name']}"] == score["value"]
 
 
-def test_a_failed_tool_is_no_error_of_the_run(tmp_path: Path) -> None:
-    failed = {**CALLED, "level": "ERROR", "statusMessage": "closed", "output": None}
-    _, (run,) = read(tmp_path, {**TRACE, "observations": [ASKED, failed]})
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [("closed", False)]
-    assert run.finished.error is None
-
-
-def test_an_agent_that_failed_is_an_error_of_the_run(tmp_path: Path) -> None:
-    failed = observed(1, "AGENT", level="ERROR", statusMessage="closed")
-    _, (run,) = read(tmp_path, {**TRACE, "observations": [failed, {**CALLED, "parentObservationId": "o1"}]})
-    assert run.finished.error == "closed"
-
-
 def test_a_cost_of_nothing_is_unknown(tmp_path: Path) -> None:
     free = {**ASKED, "costDetails": {}, "totalCost": 0}
     _, (run,) = read(tmp_path, {**TRACE, "totalCost": 0, "observations": [free]})

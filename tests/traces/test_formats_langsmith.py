@@ -101,12 +101,6 @@ def test_parents_in_a_circle_are_survived(tmp_path: Path) -> None:
     assert run.started.agent == "m"
 
 
-def test_without_tool_runs_the_messages_name_the_calls(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, root(FIRST, SECOND))
-    assert [c.tool for c in run.of(ToolCall)] == ["look"]
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [("monday", None)]
-
-
 def test_a_trace_without_a_model_says_what_its_root_says(tmp_path: Path) -> None:
     _, (run,) = read(tmp_path, root())
     assert words(run) == [("user", "Go."), ("assistant", "Done.")]

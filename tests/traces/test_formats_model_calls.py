@@ -245,6 +245,29 @@ def test_a_trace_in_two_files_is_one_run(tmp_path: Path, format: str) -> None:
     assert "duplicate-run" not in codes(done)
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_without_spans_of_tools_the_messages_name_the_calls(tmp_path: Path, format: str) -> None:
+    asks = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"day": 1}'}}
+    seen = {"role": "tool", "tool_call_id": "c1", "content": "monday"}
+    asked = (USER, {"role": "assistant", "content": None, "tool_calls": [asks]}, seen)
+    nodes = [AGENT, of(ONE, gave=""), of(TWO, asked=asked)]
+    _, (run,) = converted(format, tmp_path / "out", put_trace(tmp_path / "in", format, nodes))
+    assert [(call.tool, call.arguments) for call in run.of(ToolCall)] == [("look", {"day": 1})]
+    assert [(answer.content, answer.ok) for answer in run.of(Observation)] == [("monday", None)]
+    assert [said.content for said in run.of(Message)] == ["Go.", "Done."]
+
+
+@pytest.mark.parametrize("error", [None, "no desk"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_failed_tool_is_no_error_of_the_run_and_a_failed_root_is(
+    tmp_path: Path, format: str, error: str | None
+) -> None:
+    nodes = [of(AGENT, error=error), Node(id="t", parent="a", kind="tool", name="look", error="closed")]
+    _, (run,) = converted(format, tmp_path / "out", put_trace(tmp_path / "in", format, nodes))
+    assert [(answer.content, answer.ok) for answer in run.of(Observation)] == [("closed", False)]
+    assert (run.finished.error, run.finished.success) == (error, None)
+
+
 def test_the_same_answer_of_two_models_is_two_calls(tmp_path: Path) -> None:
     for models, steps in ((("gpt-4o", "claude-x"), 2), (("gpt-4o", "openai/gpt-4o-2024-08-06"), 1)):
         nodes = [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9), maker="other")]

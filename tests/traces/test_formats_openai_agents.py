@@ -94,12 +94,6 @@ def test_responses_that_a_processor_added_are_read(tmp_path: Path, given_: str, 
     assert "responses-left-out" not in codes(done)
 
 
-def test_without_function_spans_the_messages_name_the_calls(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, TRACE, AGENT, FIRST, SECOND)
-    assert [c.tool for c in run.of(ToolCall)] == ["look"]
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [("monday", None)]
-
-
 def test_what_is_said_twice_is_there_twice(tmp_path: Path) -> None:
     third = span(4, "generation", input=[GO, LOOK, SEEN, DONE, GO], output=[DONE])
     _, (run,) = read(tmp_path, TRACE, FIRST, CALL, SECOND, third)

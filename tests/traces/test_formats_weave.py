@@ -101,13 +101,6 @@ def test_an_op_that_was_given_messages_and_asked_a_model_is_not_the_model(tmp_pa
     assert run.finished.steps == 1
 
 
-def test_a_tool_with_an_exception_failed_and_a_root_with_one_is_an_error_of_the_run(tmp_path: Path) -> None:
-    failed = {**CALLED, "output": None, "exception": "closed"}
-    _, (run,) = read(tmp_path, [{**ROOT, "exception": "no desk"}, ASKED, failed])
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [("closed", False)]
-    assert run.finished.error == "no desk"
-
-
 def evaluated(first: int, row: str, **scores: Any) -> list[dict[str, Any]]:
     """The calls for one example: the model predicts, and a scorer asks a model of its own."""
     inputs = {

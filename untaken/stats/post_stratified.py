@@ -167,7 +167,7 @@ def _over_cells(
     effect = _design_effect((weights * (people - rate[cell]))[labelled], names)
     t = student_quantile(max(1, names.max()))  # named from 0: the last is their number less one
     kish = whole**2 / np.where(n > 0, np.bincount(cell, weights**2), 1.0)
-    left = np.where(size > n, 1 - n / size, 0.0) if target == "runs" else np.ones(len(size))
+    left = 1 - n / size if target == "runs" else np.ones(len(size))
     low, high = _wilson(rate, kish, effect * left, t)
     # Cells without labels can have any rate: errors of a judge that no label has shown leave a width, and an
     # agent that nobody labelled makes the rate of all uncertain, not wrong.
