@@ -65,6 +65,7 @@ ROOMS = {
     "untaken/stats": [
         "tests/stats",
         "tests/ranking",
+        "tests/counterfactual/test_columns.py",
         "tests/counterfactual/test_confounding.py",
         "tests/counterfactual/test_trust.py",
         "tests/criteria/test_means_over_tasks.py",

@@ -14,6 +14,7 @@ from scipy import stats
 from untaken.analysis.ranking import PairedDifference, RankReport, rank_agents
 from untaken.errors import Unscored
 from untaken.stats import paired as p
+from untaken.stats.bootstrap import tails, task_weights
 from untaken.stats.multiple import holm
 
 QUICK = 2_000
@@ -101,8 +102,6 @@ def test_agents_that_never_differ_are_not_known_to_be_equal() -> None:
 
 
 def test_expanded_percentiles_are_wider_for_few_tasks_and_plain_for_many() -> None:
-    from untaken.stats.bootstrap import tails
-
     assert tails(10)[0] == pytest.approx(stats.norm.cdf(-np.sqrt(10 / 9) * stats.t.ppf(0.975, 9)))
     assert tails(100_000) == pytest.approx((0.025, 0.975), abs=1e-4)
 
@@ -132,10 +131,16 @@ def test_the_bootstrap_is_that_of_a_plain_loop() -> None:
     interval = p.resampled_interval(differences[None], resamples=10_000, seed=0)
     above = p.share_above(differences[None], resamples=10_000, seed=0)
     plain = np.array([differences[rng.integers(0, 30, 30)].mean() for _ in range(10_000)])
-    from untaken.stats.bootstrap import tails
-
     assert interval[:, 0] == pytest.approx(np.quantile(plain, tails(30)), abs=0.02)
     assert above[0] == pytest.approx((plain > 0).mean(), abs=0.02)
+    for tasks, resamples in ((30, 10_000), (3_000, 7_000)):  # kept for the next time, and too many to keep
+        drawn = np.concatenate(list(task_weights(tasks, resamples, seed=0)))
+        assert (drawn.shape, set(drawn.sum(axis=1))) == ((resamples, tasks), {tasks})
+
+
+def test_the_standard_error_of_a_difference_is_that_of_its_mean() -> None:
+    rows = np.random.default_rng(4).uniform(-1, 1, size=(3, 9))
+    assert p.standard_error(rows) == pytest.approx(stats.sem(rows, axis=1))
 
 
 def test_one_task_or_none_shows_no_clear_difference() -> None:

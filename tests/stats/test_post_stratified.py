@@ -159,6 +159,8 @@ def test_the_difference_of_two_agents_is_that_of_their_rates() -> None:
     for name in ("value", "people", "judge"):
         assert getattr(found, name) == pytest.approx(getattr(rates[0], name) - getattr(rates[1], name))
     assert found.labels == 120
+    turned = corrected_difference(*rates[::-1])
+    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
 
 
 def test_a_difference_with_too_few_labels_of_one_agent_has_no_interval() -> None:

@@ -76,4 +76,4 @@ def _share(reached: np.ndarray) -> float:
 def _centred(values: np.ndarray) -> np.ndarray:
     """Removes the means of tasks and of agents."""
     rows = np.asarray(values - values.mean(axis=1, keepdims=True))
-    return np.asarray(rows - rows.mean(axis=0, keepdims=True))
+    return np.asarray(rows - rows.mean(axis=0))
