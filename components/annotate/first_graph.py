@@ -60,7 +60,7 @@ def write(task: str) -> None:
 
     graph = PlanGraph(
         id=free_id(task, session.graph_ids(), most=ID_CHARS),
-        tasks=[escape_glob(task)],
+        tasks=[escape_glob(task)],  # an id may hold signs of a glob
         sub_goals=[SubGoal(id="first", title="First sub-goal")],
     )
     session.begin(graph, "New plan. Add what should have happened. It scores runs once you save it.")

@@ -23,6 +23,7 @@ OUTCOMES: Final = {True: "✓ succeeded", False: "✗ failed"}
 def draw(report: RunReport) -> None:
     """Draw the card."""
     found = run_brief(report.run, report.graph)
+    # without a graph, nothing is said
     plan = f"Plan: {found.plan}" if found.plan else "The plan graph has no sub-goals." * bool(report.graph)
     expected = [found.target and f"Recorded answer: {found.target}", plan]
     got = "\n".join(filter(None, [found.got, found.ended]))
@@ -68,7 +69,7 @@ def _answer(name: str, words: str) -> None:
     with st.container(horizontal=True, gap="small", key=f"answer-{key}"):
         st.text(name, width=76)
         with st.container(key=f"words-{key}", width="stretch"):
-            st.text(shown[: 2 * FOLDED_CHARS])
+            st.text(shown[: 2 * FOLDED_CHARS])  # the style sheet cuts it after three lines
         if len(shown) > FOLDED_CHARS or shown.count("\n") > 2:
             with st.popover("More", key=f"more-{key}", type="tertiary"):
                 st.text(shown)

@@ -38,6 +38,6 @@ def offer(workspace: Workspace) -> None:
 
 
 def _confirm(workspace: Workspace, extension: Extension, author: str) -> None:
-    roles.need("owner")
+    roles.need("owner")  # a browser can ask for it without the button
     if not workspace.confirm(extension, author=author):
         st.warning("The run has changed since. Nothing was confirmed.")

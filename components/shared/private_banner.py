@@ -42,7 +42,7 @@ def draw() -> None:
 
 
 def _share(area: PrivateArea) -> None:
-    roles.need("owner", shared=True)
+    roles.need("owner", shared=True)  # a browser can ask for it without the button
     bar = st.progress(0.0, text="Sharing …")
 
     def progress(done: int, total: int, name: str) -> None:
@@ -50,6 +50,7 @@ def _share(area: PrivateArea) -> None:
 
     rows = area.share(state.shared_workspace(), progress=progress)
     session_uploads().results = rows
+    # What could not be shared stays, to be copied.
     if not any(found.code == NOT_SHARED for row in rows for found in row.findings):
         private_session.end()
     st.switch_page("pages/data.py")

@@ -16,7 +16,7 @@ def coarse_contexts(runs: Iterable[Run]) -> dict[str, str | None]:
     within: dict[str, list[Any]] = {}
     for run in runs:
         for selection in run.selections:
-            for context_hash in selection.layers[1:]:
+            for context_hash in selection.layers[1:]:  # the first is the context itself
                 within.setdefault(context_hash, []).append(selection.context)
     return {context_hash: readable(in_common(contexts)) for context_hash, contexts in within.items()}
 

@@ -123,7 +123,7 @@ def _of(rate: Score, n: int) -> str:
 
 
 def _plain(value: float) -> str:
-    return decimal(value, 0 if abs(value - round(value)) < 0.05 else 1)
+    return decimal(value, 0 if abs(value - round(value)) < 0.05 else 1)  # no `.0` at the end
 
 
 def success_words(difference: float | None) -> str:

@@ -75,4 +75,4 @@ def in_common(contexts: Iterable[Any]) -> dict[str, Any] | None:
     return shared
 
 
-_ABSENT = object()
+_ABSENT = object()  # `None` is a value, too

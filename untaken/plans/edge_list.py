@@ -68,6 +68,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
                     raise _fault(
                         name, reader.line_num, f"a row has {len(cells)} cells under {len(columns)} columns"
                     )
+                # A spreadsheet may leave out the empty cells at the end of a row.
                 padded = [*map(restored, cells), *[""] * (len(columns) - len(cells))]
                 yield reader.line_num, dict(zip(columns, padded, strict=True))
     except csv.Error as error:

@@ -44,7 +44,7 @@ def is_free_text(text: str, *, tool: str, argument: str) -> bool:
     name = argument.casefold()
     if name in _CALCULATION_NAMES and (_CALCULATORS.search(tool) or _calculates(text)):
         return True
-    if name in _CODE_NAMES or _SQL.match(text):
+    if name in _CODE_NAMES or _SQL.match(text):  # every sign of it matters
         return False
     return _calculates(text) or _words(text) >= WORDS
 
@@ -56,6 +56,7 @@ def _calculates(text: str) -> bool:
 def _words(text: str) -> int:
     """How many words a sentence has; a name of capitalised words (``New York City Hall``) is none."""
     words = [token for token in text.split() if _WORD.fullmatch(token)]
+    # In a text of capitals alone, they tell nothing.
     is_name = not text.isupper() and all(word.strip("\"'“‘([")[:1].isupper() for word in words)
     return max(0 if is_name else len(words), len(_IDEOGRAPHS.findall(text)) // _PER_WORD)
 

@@ -187,7 +187,7 @@ class _Reader:
         while (at := _skip(_BLANK, text, at)) < len(text) and text[at] != ";":
             arrow, at = self.arrow(text, at)
             after, at = self.group(text, at)
-            if arrow[:1] != "~":
+            if arrow[:1] != "~":  # `~~~` only moves nodes about
                 self.connect(before, after, both_ways=arrow[:1] == "<")
             before = after
         return at
@@ -349,6 +349,7 @@ def _decoded(match: re.Match[str]) -> str:
     if match.group(2):
         return _NAMED[match.group(2)]
     code = int(match.group(1))
+    # half of a pair is no character
     return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match.group()
 
 

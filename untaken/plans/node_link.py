@@ -60,7 +60,7 @@ def read_node_link(document: Document, graph_id: str) -> tuple[Document, list[Fi
         source, target = (_id(link.get(end), name) for end in ("source", "target"))
         if target not in nodes or source not in nodes:
             raise _fault(name, f"the edge {source!r} → {target!r} names a node that does not exist")
-        nodes[target]["deps"].setdefault(source)
+        nodes[target]["deps"].setdefault(source)  # a multigraph may repeat an edge
     for sub_goal in nodes.values():
         sub_goal["deps"] = list(sub_goal["deps"])
     attributes = value.get("graph") if isinstance(value.get("graph"), dict) else {}
@@ -72,12 +72,12 @@ def read_node_link(document: Document, graph_id: str) -> tuple[Document, list[Fi
 def _sub_goal(node: dict[str, Any], ignored: dict[str, None], name: str) -> dict[str, Any]:
     fields = {key: item for key, item in node.items() if key in _NODE_FIELDS}
     title = next((node[key] for key in ("title", "label", "name") if isinstance(node.get(key), str)), "")
-    ignored.update(dict.fromkeys(node.keys() - _NODE_FIELDS - {"label", "name"}))
+    ignored.update(dict.fromkeys(node.keys() - _NODE_FIELDS - {"label", "name"}))  # these may be the title
     return {**fields, "id": _id(node.get("id"), name), "title": title, "deps": {}}
 
 
 def _id(value: Any, name: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    if isinstance(value, bool) or not isinstance(value, str | int):  # in Python `true` is a number
         raise _fault(name, f"a node's id must be a text or a whole number, not {str(value)[:40]}")
     return str(value)
 

@@ -127,11 +127,11 @@ def _sorted_and_left(graph: PlanGraph) -> tuple[list[str], set[str]]:
     """Kahn's algorithm: ids that could be ordered, and those that could not."""
     position: dict[str, int] = {}
     for node in graph.sub_goals:
-        position.setdefault(node.id, len(position))
+        position.setdefault(node.id, len(position))  # an invalid graph may have an id twice
     needs = dict.fromkeys(position, 0)
     needed_by: dict[str, list[str]] = {}
     for before, after in edges(graph):
-        if before in position:
+        if before in position:  # an unknown one is a fault of its own, and holds nothing up
             needs[after] += 1
             needed_by.setdefault(before, []).append(after)
     ready = [i for name, i in position.items() if not needs[name]]

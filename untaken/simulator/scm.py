@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from untaken.simulator.crafter import CrafterWorld
 
 Function = Callable[..., Any]
-_MISSING = object()
+_MISSING = object()  # `None` is a value, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class StructuralCausalModel:
         """
         self.name = name
         self.variables: Mapping[str, Variable] = {variable.name: variable for variable in variables}
-        if len(self.variables) < len(variables):
+        if len(self.variables) < len(variables):  # of one name, the mapping holds the last alone
             raise _invalid(name, "a variable is there twice")
         for variable in variables:
             unknown = [parent for parent in variable.parents if parent not in self.variables]

@@ -270,7 +270,7 @@ def _answers(written: str, at: datetime | None, waiting: list[tuple[Any, str]]) 
     for line in written.split("\n"):
         mark, found, rest = line.partition(_RESULT)
         tool = mark[1:].partition(" for '")[0]
-        if found and mark[:1] == "[" and tool.isidentifier():
+        if found and mark[:1] == "[" and tool.isidentifier():  # prose may have the mark, too
             parts.append((tool, [rest]))
         else:
             parts[-1][1].append(line)

@@ -91,7 +91,7 @@ def _left(events: Sequence[Event], findings: Findings) -> tuple[list[Event], lis
     places: dict[str, int] = {}
     for event in events:
         known = places.get(text(event.get("id")) or "", len(left))
-        if event.get("id") and left[known : known + 1] == [event]:
+        if event.get("id") and left[known : known + 1] == [event]:  # written twice
             continue
         if event.get("type") == "session.snapshot_rewind":
             target = text(mapping(event.get("data")).get("upToEventId")) or ""

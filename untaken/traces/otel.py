@@ -245,7 +245,7 @@ def _passed(value: float | None, label: str | None, findings: Findings) -> bool 
         return label.lower().startswith("pass")
     if label is not None and label != "unscored":
         return truth(label, findings, "gen_ai.evaluation.score.label")
-    return bool(value) if value in (0, 1) else None
+    return bool(value) if value in (0, 1) else None  # anything between is not decided
 
 
 def _items(root: Span, own: KnownSpans) -> Iterator[Item]:

@@ -89,7 +89,7 @@ def kind_of(span: Span) -> Kind:
     """What a span is by itself."""
     operation = text(span.attributes.get("gen_ai.operation.name"))
     if operation is not None:
-        return OPERATIONS.get(operation, "other")
+        return OPERATIONS.get(operation, "other")  # the convention of today has the last word
     kind = (text(span.first(*KIND_NAMES)) or "unknown").lower()
     if kind not in UNSPECIFIC:
         return KINDS.get(kind, "other")
@@ -117,7 +117,7 @@ def _kinds(spans: Sequence[Span]) -> list[Kind]:
     ]
     for place in (*replies, *(place for place, kind in enumerate(kinds) if kind == "tool")):
         up: str | None = spans[place].parent
-        while up and up not in with_tools:
+        while up and up not in with_tools:  # parents may form a ring
             with_tools.add(up)
             up = above.get(up)
     for place in replies:

@@ -50,7 +50,9 @@ class Outcomes:
                 run.finish(success=success)
                 run.needs_outcome = False
         known = next(
-            (name for name in (run.run_id, run.run_id.rpartition("/")[2]) if name in self.by_run), None
+            # A table may name runs without the format that their ids begin with.
+            (name for name in (run.run_id, run.run_id.rpartition("/")[2]) if name in self.by_run),
+            None,
         )
         if known is None:
             return False

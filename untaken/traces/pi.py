@@ -117,7 +117,7 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
         return None
     replies = [message for message in messages if message.get("role") == "assistant"]
     name = text(about.get("id")) or named_by_file(stem, findings)
-    own = {id(line) for line in entries}
+    own = {id(line) for line in entries}  # equal lines may be on several branches
     every = [
         (line, message)
         for line in lines

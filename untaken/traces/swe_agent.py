@@ -41,8 +41,9 @@ def _complete(run: TraceRun, file: TraceFile) -> None:
     path, ended = PurePosixPath(file.source.name), run.error or ""
     folder = next((above.name for above in path.parents if above.name != path.stem), "")
     run.run_id, run.task_id, run.agent = f"swe-agent/{folder or 'run'}/{path.stem}", path.stem, _agent(folder)
+    # As in `submitted (exit_cost)`.
     run.limit = next((word for word in ended.strip("()").split(" (") if word.startswith("exit_")), None)
-    run.error = None if ended.startswith("submitted") else run.error
+    run.error = None if ended.startswith("submitted") else run.error  # that is its good end
     run.items = [
         replace(each, tool=tool_of(each.tool)) if isinstance(each, Called) else each for each in run.items
     ]

@@ -33,7 +33,7 @@ def task_text(value: Any) -> str | None:
             if isinstance(item, Utterance) and item.role == "user" and isinstance(item.content, str):
                 return _cut(item.content)
     fields = mapping(given)
-    only = next(iter(fields.values())) if len(fields) == 1 else None
+    only = next(iter(fields.values())) if len(fields) == 1 else None  # whatever its name
     return _cut(first_text([fields], QUESTIONS) or text(only))
 
 

@@ -88,4 +88,4 @@ class FileLists:
 
 def _chosen(position: int | None, named: str) -> ColumnElement[bool]:
     here = records.up_to(position)
-    return here & files.c.name.icontains(named, autoescape=True) if named else here
+    return here & files.c.name.icontains(named, autoescape=True) if named else here  # `%` and `_` are plain

@@ -28,7 +28,7 @@ def current_content(path: Path) -> tuple[bytes | Path, bytes | Path | None]:
         UntakenError: ``ledger-heads``, ``ledger-journal`` where a writer's journal is there.
     """
     sidecar = heads_path(path)
-    if journal_path(path).exists():
+    if journal_path(path).exists():  # an append is under way: what it writes is not read yet
         view = open_view(path, heads=None, name=None)
         with path.open("rb") as stream:
             return stream.read(view.size), msgspec.json.encode(view.heads)

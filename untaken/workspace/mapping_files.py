@@ -46,7 +46,7 @@ def save_mapping(workspace: Path | str, written: str) -> Path:
 
 def remove_mapping(workspace: Path | str, name: str) -> None:
     """Takes a mapping file out of a workspace, if it is there. Runs that it made stay."""
-    if PurePath(name).name == name and name.endswith(SUFFIX):
+    if PurePath(name).name == name and name.endswith(SUFFIX):  # a path could lead out of the folder
         (Path(workspace) / FOLDER / name).unlink(missing_ok=True)
 
 

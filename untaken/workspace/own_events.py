@@ -68,6 +68,6 @@ def with_own_events(run: Run, spans: Mapping[str, Sequence[OwnSpan]]) -> Run:
 def _hash_after(run: Run, events: int) -> str | None:
     """SHA-256 of the last of the first `events` lines of a run, where its chain says it."""
     if events < len(run.events):
-        return run.events[events].prev
+        return run.events[events].prev  # a line names the hash of the one before
     head = run.integrity.head
     return head.sha256 if head is not None and head.events == events else None

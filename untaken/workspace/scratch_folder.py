@@ -27,7 +27,7 @@ class ScratchFolder:
 
     def __init__(self, prefix: str) -> None:
         for old in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-            with suppress(Timeout, OSError):
+            with suppress(Timeout, OSError):  # in use, or removed by another process
                 _remove_unused(old)
         self.path = Path(tempfile.mkdtemp(prefix=prefix))
         self._lock = FileLock(self.path / _IN_USE, mode=0o600)
@@ -45,7 +45,7 @@ def _remove_unused(folder: Path) -> None:
     Others can put anything into the folder for temporary files, links too: only what is this user's, and was
     made here, is touched.
     """
-    about, mark = folder.lstat(), (folder / _IN_USE).lstat()
+    about, mark = folder.lstat(), (folder / _IN_USE).lstat()  # a link that was put here leads nowhere
     ours = not hasattr(os, "getuid") or about.st_uid == mark.st_uid == os.getuid()
     if ours and S_ISDIR(about.st_mode) and S_ISREG(mark.st_mode):
         with FileLock(folder / _IN_USE, timeout=0):

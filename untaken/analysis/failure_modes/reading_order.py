@@ -63,7 +63,7 @@ def reading_order(
         shape, nodes = shapes[run], tuple(disagreed.get(run, ()))
         why: Why = "judge and people disagree" if nodes else "another of a shape"
         if shape not in known:
-            known.add(shape)
+            known.add(shape)  # the next of this shape teaches less
             why = "unseen shape"
         found.append(ToRead(run=run, why=why, shape=shape, alike=frequent[shape], disagreements=nodes))
     return tuple(sorted(found, key=_place))
@@ -110,6 +110,7 @@ class RandomDraw:
 def random_draw(runs: Iterable[str], read: Collection[str], *, seed: str = "") -> RandomDraw:
     """How far people have read along `random_order`."""
     order = random_order(runs, seed=seed)
+    # Only an unbroken beginning of the order is a random sample.
     first = next((at for at, run in enumerate(order) if run not in read), len(order))
     return RandomDraw(
         read=order[:first],

@@ -37,7 +37,7 @@ def pooled_reversals(agents: Iterable[AgentScore], report: RankReport) -> tuple[
 def _above(one: Score, other: Score) -> bool:
     if isinstance(one, Unscored) or isinstance(other, Unscored):
         return False
-    return round(one - other, DECIMALS) > 0
+    return round(one - other, DECIMALS) > 0  # sums in another order differ in their last digits
 
 
 def _finding(metric: str, pairs: Sequence[tuple[str, str]], report: RankReport) -> Finding:

@@ -68,7 +68,7 @@ def _both(one: QuantifierRun, people: QuantifierRun, name: str) -> list[tuple[st
     named = _named(one.items)
     found = []
     for item in people.items:
-        twin = named.get(item.subject.removesuffix(".json"))
+        twin = named.get(item.subject.removesuffix(".json"))  # people's values may be under names of files
         if twin is not None and name in item.values and name in twin.values:
             task = twin.task_id or twin.subject
             found.append((task, _word(people, name, item.values[name]), _word(one, name, twin.values[name])))
@@ -80,6 +80,7 @@ def _named(items: Sequence[Quantified]) -> dict[str, Quantified]:
     found: dict[str, list[Quantified]] = defaultdict(list)
     for item in items:
         task = item.task_id
+        # as a file's name
         for key in {item.subject.removesuffix(".json"), item.run_id, task, task.replace("/", "_")} - {""}:
             found[key].append(item)
     return {key: some[0] for key, some in found.items() if len(some) == 1}

@@ -75,7 +75,7 @@ def _compared(
     first, second = ([fmean(levels[agent, task]) for task in tasks] for agent in agents)
     apart = [a - b for a, b in zip(first, second, strict=True)]
     (first_low, first_high), (second_low, second_high) = (_interval(v, 0.0, top) for v in (first, second))
-    low, high = _interval(apart, -float(top), top)
+    low, high = _interval(apart, -float(top), top)  # the first may be as far below the second
     return CriterionDifference(
         name=name,
         first=fmean(first),

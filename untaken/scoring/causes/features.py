@@ -132,7 +132,7 @@ def _scalars(value: Any, place: str, depth: int) -> Iterator[tuple[str, Any]]:
 def _as_text(value: Any) -> str | None:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false"}.get(value, "null")  # type: ignore[arg-type]
-    text = f"{value:g}" if isinstance(value, float) else str(value).strip()
+    text = f"{value:g}" if isinstance(value, float) else str(value).strip()  # 1.0 and 1 are one value
     return text if 0 < len(text) <= VALUE_CHARS else None
 
 

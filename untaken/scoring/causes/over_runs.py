@@ -85,7 +85,7 @@ def causes_of(title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRu
         for cause in make(left, compared):
             found.append(cause)
             for digest in cause.runs:
-                del left[digest]
+                del left[digest]  # a run has one cause
     critical = any(one.node.critical for one in blamed)
     named = (replace(cause, sub_goal=title, critical=critical) for cause in found)
     return tuple(sorted(named, key=lambda cause: (-len(cause.runs), cause.kind, cause.tool, cause.argument)))
@@ -97,7 +97,7 @@ def _enough(runs: Collection[BlamedRun]) -> bool:
 
 def _spread(passed: Sequence[PassedRun]) -> Sequence[PassedRun]:
     # Evenly taken: the first ones may all be of one task or agent.
-    step = -(-len(passed) // MOST_COMPARED) or 1
+    step = -(-len(passed) // MOST_COMPARED) or 1  # rounded up
     return passed[::step]
 
 
@@ -122,7 +122,7 @@ def _grouped(stated: Mapping[str, Iterable[StatedCause]]) -> dict[StatedCause, d
     for digest, causes in stated.items():
         for cause in causes:
             groups.setdefault(cause, {})[digest] = None
-            groups.setdefault(cause._replace(value=""), {})[digest] = None
+            groups.setdefault(cause._replace(value=""), {})[digest] = None  # and with whatever value
     return groups
 
 
@@ -165,6 +165,7 @@ def _cause_of(
         if not key.value:
             return cause
         feature = Feature("argument", key.tool, key.argument, key.value)
+        # its last attempt included
         seen = (RunFeatures.of(one.run).before(one.last + 1)[0] for one in elsewhere)
         return replace(cause, elsewhere_k=sum(feature in features for features in seen))
     condition = _condition(key.tool, runs, elsewhere)

@@ -91,7 +91,7 @@ def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone
 
 
 def _refused(run: Run, events: Sequence[int]) -> bool:
-    answer = run.answers.get(events[-1]) if events else None
+    answer = run.answers.get(events[-1]) if events else None  # what it tried last counts
     return answer is not None and answer.ok is False
 
 

@@ -33,12 +33,12 @@ def rest(agent: AgentState) -> str | None:
         return "sleep"
     action = hide(agent)
     if action is None and not agent.inventory["wood_pickaxe"]:
-        return None if agent.dark else "sleep"
+        return None if agent.dark else "sleep"  # without a pickaxe there are no stones to close it in
     if action is None:
         return agent.go(_stones(agent), "to a shelter")
     if action != "noop":
         return action
-    return "sleep" if agent.inventory["energy"] < 9 else "noop"
+    return "sleep" if agent.inventory["energy"] < 9 else "noop"  # with full energy it would wake at once
 
 
 def hide(agent: AgentState) -> str | None:
@@ -79,6 +79,7 @@ def open_sides(agent: AgentState, enclosure: tuple[int, ...]) -> list[tuple[int,
             if outer in enclosure or agent.solid(outer):
                 continue
             if (
+                # It is faced by a step towards it, which has to begin inside as well.
                 cell - side not in enclosure
                 or ground[outer] == LAVA
                 or agent.known_map.standing.get(outer) == PLANT
@@ -90,7 +91,7 @@ def open_sides(agent: AgentState, enclosure: tuple[int, ...]) -> list[tuple[int,
 
 def _enclosure(agent: AgentState) -> tuple[int, ...] | None:
     """The chamber with the player in it that costs least to close; ``None`` where none can be."""
-    best, least = None, 99
+    best, least = None, 99  # more than any costs
     here, ground, stones = agent.known_map.here, agent.known_map.ground, agent.inventory["stone"]
     for form in (*_PAIRS, *_SQUARES):
         enclosure = tuple(here + part for part in form)
@@ -109,12 +110,13 @@ def _close(agent: AgentState, enclosure: tuple[int, ...]) -> str | None:
     known_map = agent.known_map
     for cell in enclosure:
         if known_map.ground[cell] == STONE:
-            return _within(agent, enclosure, cell)
+            return _within(agent, enclosure, cell)  # dug out first: the stone may close a side
     sides = open_sides(agent, enclosure)
     if not sides:
         return None
     for cell, side in sides:
         if known_map.here == cell and known_map.faced == cell + side:
+            # who stands there is hit first
             return "place_stone" if cell + side not in known_map.standing else "do"
     for cell, side in sides:
         if known_map.here == cell - side:

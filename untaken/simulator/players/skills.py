@@ -106,13 +106,14 @@ def _possible(agent: AgentState, name: str, wanted: str | None) -> bool:
         return False
     if name in NEARBY:
         item = name.removeprefix("make_")
+        # one is enough, unless one more is wanted
         return (name == wanted or not carried[item]) and all(agent.known_map.places[m] for m in NEARBY[name])
     if name == "eat_plant":
         return bool(agent.plants)
     if name == "wake_up":
         return carried["energy"] < 9 or agent.threatened
     item = name.removeprefix("collect_")
-    return name == wanted or item == "drink" or carried.get(item, 0) < 9
+    return name == wanted or item == "drink" or carried.get(item, 0) < 9  # the package counts no further
 
 
 def carry_out(agent: AgentState, skill: str) -> str | None:
@@ -154,7 +155,7 @@ def _step_away(agent: AgentState) -> str | None:
         return "do"
     for side in SIDES:
         near = known_map.here + side
-        if known_map.free(near) and near not in known_map.hot:
+        if known_map.free(near) and near not in known_map.hot:  # beside lava, a wrong step is death
             return agent.turn(near)
     for side in SIDES:
         near = known_map.here + side

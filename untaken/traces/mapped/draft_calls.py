@@ -34,7 +34,7 @@ def nested_calls(
     """
     flat, gave = list(map(flattened, calls)), list(map(flattened, given))
     texts = [{name: value for name, value in each.items() if isinstance(value, str)} for each in flat]
-    tool, (own_id, their_id) = part_of(texts, "tool"), _shared_id(flat, gave)
+    tool, (own_id, their_id) = part_of(texts, "tool"), _shared_id(flat, gave)  # the name of a tool is a text
     own_id = own_id or (first_named(flat, PARTS["id"]) if joined else None)
     if tool is None and all(map(_is_named_by_its_key, calls)):
         call: dict[str, Any] = {"tool": {"key": "."}, "arguments": {"value": "."}}

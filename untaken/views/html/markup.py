@@ -40,7 +40,7 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
             is ``stroke-width``, as HTML and SVG call them.
     """
     written = "".join(
-        f" {key.rstrip('_').replace('_', '-')}="
+        f" {key.rstrip('_').replace('_', '-')}="  # `class_`: Python has a word of its own
         f'"{words(f"{value:.4g}" if isinstance(value, float) else str(value))}"'
         for key, value in attributes.items()
         if value is not None

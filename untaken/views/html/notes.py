@@ -24,6 +24,7 @@ def notes_section(corpus: Corpus, taxonomy: Taxonomy | None, *, full: bool) -> M
     failed = [run for run in read if run.failed]
     rows = [_mode(mode, taxonomy, read) for mode in modes_seen(read)]
     modes = [table(("failure mode", "failed runs", "successful runs", "definition"), rows)] if rows else []
+    # Failed runs first.
     written = sorted((run for run in read if notes_of(corpus.runs[run.run])), key=lambda run: not run.failed)
     shown = written[: LISTED if full else FOCUSED]
     more = (

@@ -15,7 +15,7 @@ def lead(corpus: Corpus, seen: Overview, found: Triage, *, broken: int) -> Marku
     first = leaders(corpus.ranking, seen.metric)
     sentences = [_worked(seen, broken), _misleads(seen), first, _agree(seen), _first(found)]
     parts = [part for sentence in sentences if sentence for part in (sentence, " ")]
-    return tag("section", tag("p", *parts[:-1]), class_="lead", aria_label="Summary")
+    return tag("section", tag("p", *parts[:-1]), class_="lead", aria_label="Summary")  # no blank at the end
 
 
 def _worked(seen: Overview, out: int) -> Markup:
