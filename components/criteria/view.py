@@ -305,7 +305,7 @@ def _verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
     """The verifier's decision on each criterion with its first reason, and a person's; a click chooses it."""
     st.subheader("Which criteria can you trust?", anchor=False)
     status = {criterion.name: criterion.status for criterion in known.criteria}
-    ordered = sorted(review.verification.criteria, key=lambda check: not check.keep)
+    ordered = sorted(review.verification.criteria, key=lambda check: not check.keep)  # those to keep first
     with st.container(border=True, gap=None, key="criteria-verdicts"):
         for check in ordered[:MOST_SHOWN]:
             person = status.get(check.name)
@@ -314,7 +314,7 @@ def _verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
                 f"{_verdict(check)} · **{text.label(check.name, 60)}**{by}",
                 key=f"verdict-{editing.short(check.name)}",
                 type="tertiary",
-                on_click=lambda name=check.name: state.select(criterion=name),
+                on_click=lambda name=check.name: state.select(criterion=name),  # bound now: the loop goes on
             )
             st.caption(text.label(_first_ground(check), 200))
     if len(ordered) > MOST_SHOWN:

@@ -62,6 +62,7 @@ def canvas(
     drawn.shapes = list(shapes)
     drawn.xaxis = {**hidden, "range": [-PAD, layout.width + PAD]}
     # Downwards, as the layout counts.
+    # One scale both ways: boxes keep their form.
     drawn.yaxis = {**hidden, "range": [layout.height + PAD, -PAD], "scaleanchor": "x"}
     drawn.meta = {"description": description} | ({} if least_width is None else {"least_width": least_width})
     caption(figure, _GAP.join(legend), 0.5, 0, look, yshift=-12, xanchor="center", yanchor="top")

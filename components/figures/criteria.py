@@ -96,6 +96,7 @@ def pass_change(steps: Sequence[PassStep], *, dark: bool = False) -> go.Figure:
         )
     )
     themed(figure, dark=dark, height=260)
+    # else halves, where they are few
     figure.update_xaxes(title_text="passes", dtick=1 if len(steps) < 15 else None)
     figure.update_yaxes(title_text="change of the summed CV", rangemode="tozero")
     return figure
@@ -139,7 +140,7 @@ def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
         point_trace(
             x=[column for _, column, _, _ in cells],
             y=[row for row, _, _, _ in cells],
-            marker={"size": 30, "opacity": 0},
+            marker={"size": 30, "opacity": 0},  # not seen: what the mouse finds
             hovertext=[_cell_hover(check, test) for _, _, check, test in cells],
         )
     )

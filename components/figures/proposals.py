@@ -93,6 +93,7 @@ def unique_criteria(counts: Sequence[UniqueCount], *, dark: bool = False) -> go.
             curve = [one for one in counts if (one.way, one.tau) == (way, tau)]
             figure.add_trace(_curve(curve, colour, DASHES[taus.index(tau) % len(DASHES)], MARKERS[place]))
     themed(figure, dark=dark, height=340, margin=(8, 24, 34, 44))
+    # With few seeds, ticks would fall between them.
     figure.update_xaxes(title_text="seeds drawn", dtick=1 if max(one.of for one in counts) <= 12 else None)
     figure.update_yaxes(title_text="different criteria", rangemode="tozero", nticks=6)
     return legend_above(figure, **LEGEND)

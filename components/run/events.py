@@ -162,7 +162,7 @@ def decisions(report: RunReport) -> None:
             "support": [b.support_reason for _, b in pairs],
         }
     )
-    if all(b.levels == 1 for _, b in pairs):
+    if all(b.levels == 1 for _, b in pairs):  # of one layer there is nothing to tell
         frame = frame.drop(columns="history")
     tables.table(
         frame,

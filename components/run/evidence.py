@@ -52,6 +52,7 @@ def draw(report: RunReport) -> None:
             _known(node, report)
             marking(report, node)
             verdicts_on(report, node)
+        # Open where the check could not be made: then it is the first thing to look at.
         with st.expander("How it is checked", expanded=node is None or node.completed is None):
             if goal.description:
                 st.text(text.one_line(goal.description, 600))

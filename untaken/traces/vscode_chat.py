@@ -142,6 +142,7 @@ def _run(session: Mapping[str, Any], name: str, findings: Findings) -> TraceRun:
     known = [at for at in times if at is not None]
     found = [item for request, at in zip(requests, times, strict=True) for item in _items(request, at)]
     program = (text(session.get("responderUsername")) or "GitHub Copilot").replace(" ", "-").lower()
+    # after an earlier error it went on
     error = first_text([mapping(result.get("errorDetails")) for result in results[-1:]], ("message",))
     title = text(session.get("customTitle"))
     run_id = f"vscode-chat/{session_id}"
@@ -201,6 +202,7 @@ def _rounds(
 def _written(result: Mapping[str, Any]) -> Any:
     """What a tool gave back: texts, also those at the leaves of a rendered tree."""
     found: list[str] = []
+    # A stack of its own: a rendered tree may be deeper than calls can go.
     waiting: list[Any] = [part.get("value") for part in reversed(objects(result.get("content")))]
     while waiting:
         part = waiting.pop()

@@ -168,7 +168,7 @@ def _suggestion(one: Suggestion, taxonomy: Taxonomy) -> Part:
     return _SUGGESTION(
         one,
         name=taxonomy.name(one.mode),
-        likeness=round(one.likeness, 6),
+        likeness=round(one.likeness, 6),  # the last digits differ from machine to machine
         like_run_id=one.like.run_id if one.like else None,
         like_seq=one.like.seq if one.like else None,
     )

@@ -93,6 +93,7 @@ def align_runs(
     sound = sorted((run for run in of_task if not run.integrity.broken), key=_in_order)
     sides = [Side(run, scores[run.digest]) for run in sound]
     _all_there(sides, [*shown, *include, *([reference] if reference else [])], task_id)
+    # one alone cannot be compared
     kept = shown or _differing_most(sides, {*include, reference}, max(most, 2))
     chosen = [side for side in sides if side.run.digest in kept]
     if len(chosen) < 2:
@@ -185,6 +186,7 @@ def outcome_splits(
     A sub-goal that the recorded outcome itself decides is left out: it would separate them by definition.
     """
     ended = [side for side in sides if not isinstance(side.run.success, Unscored)]
+    # What the outcome decides goes with the outcome anyway.
     circular = {name for side in ended for name, node in side.nodes.items() if node.decided_by == "outcome"}
     found = [_split(row, ended, patterns) for row in named if row[0] not in circular]
     return tuple(sorted(_adjusted(found), key=_by_p_value))

@@ -157,7 +157,7 @@ def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:
 
 def _by_version(runs: Iterable[Run], matches: Collection[str]) -> tuple[IssueRate, ...]:
     grouped: dict[str, list[Run]] = {}
-    for run in sorted(runs, key=lambda run: run.started.ts):
+    for run in sorted(runs, key=lambda run: run.started.ts):  # versions as they appeared
         grouped.setdefault(version_of(run), []).append(run)
     return tuple(_rate(version, some, matches) for version, some in grouped.items())
 

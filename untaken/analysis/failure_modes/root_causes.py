@@ -104,7 +104,7 @@ def root_causes(run: Run) -> dict[str, RootCause]:
             found[by].append(RootCause(event=event, sub_goal=sub_goal))
     judged = {*found}
     for one in counted(run):
-        if one.by not in judged and one.place.event is not None:
+        if one.by not in judged and one.place.event is not None:  # who judged has said it by the verdict
             found[one.by].append(RootCause(event=one.place.event, sub_goal=one.place.sub_goal or ""))
     return {by: min(causes, key=lambda cause: cause.event) for by, causes in found.items()}
 

@@ -117,7 +117,7 @@ class ModeSuggester:
             for mode in self._filed[place].modes:
                 if rank < NEIGHBOURS:
                     votes[mode] += alike[place]
-                best.setdefault(mode, (alike[place], place))
+                best.setdefault(mode, (alike[place], place))  # ranked: the first is the nearest
         order = sorted(best, key=lambda mode: (-votes.get(mode, 0.0), -best[mode][0], mode))
         return tuple(
             Suggestion(mode=mode, likeness=best[mode][0], like=self._filed[best[mode][1]].note)
@@ -148,6 +148,7 @@ class ModeSuggester:
             for word, n in count.items()
         }
         # `fsum` is exact: the order of the words changes nothing.
+        # a text may have no words
         length = math.sqrt(math.fsum(weight * weight for weight in raw.values())) or 1.0
         return {word: weight / length for word, weight in raw.items()}
 
@@ -227,6 +228,7 @@ def _filed_in(run: Run, taxonomy: Taxonomy) -> Iterator[tuple[Note, tuple[str, .
         yield note, tuple(dict.fromkeys(map(taxonomy.current, meant)))
     noted = {note.place for note in notes}
     for one in accepted:
+        # A reason that was given with a mode says as much as a note.
         if one.note is None and one.place not in noted and (one.reason or "").strip():
             yield _reason_as_note(one), (taxonomy.current(one.mode),)
 

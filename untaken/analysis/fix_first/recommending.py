@@ -48,10 +48,10 @@ def _crowded(counts: Mapping[Name, int], left: int, cells: int) -> set[Name]:
     for name, runs in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
         if cells < 1 or runs < LEAST_RUNS:  # those that follow have no more runs
             break
-        if cells * stats.at_least_p(runs, left, 1 / cells) > ALPHA:
+        if cells * stats.at_least_p(runs, left, 1 / cells) > ALPHA:  # each cell was one more chance
             break
         found.add(name)
-        left -= runs
+        left -= runs  # what is left is spread over the others
         cells -= 1
     return found
 

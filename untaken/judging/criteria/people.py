@@ -80,7 +80,7 @@ def _named(items: Sequence[Quantified]) -> dict[str, Quantified]:
     found: dict[str, list[Quantified]] = defaultdict(list)
     for item in items:
         task = item.task_id
-        # as a file's name
+        # A name of a file has no `/`.
         for key in {item.subject.removesuffix(".json"), item.run_id, task, task.replace("/", "_")} - {""}:
             found[key].append(item)
     return {key: some[0] for key, some in found.items() if len(some) == 1}

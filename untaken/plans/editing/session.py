@@ -51,6 +51,7 @@ class Session:
     @property
     def changed(self) -> bool:
         """Whether anything differs from `base`."""
+        # the cheap test first
         return self.graph is not self.base and graph_digest(self.graph) != graph_digest(self.base)
 
     def edit(self, edits: Edit | Sequence[Edit]) -> Self:
@@ -67,7 +68,7 @@ class Session:
         if graph_digest(graph) == graph_digest(self.graph):
             return self
         done = (*self.done, UndoStep(words=name, before=self.graph))[-STEPS:]
-        return replace(self, graph=graph, done=done, undone=())
+        return replace(self, graph=graph, done=done, undone=())  # what was undone led somewhere else
 
     def undo(self) -> Self:
         """The session before the last step, or the same session if there is no step."""

@@ -188,6 +188,7 @@ class RunRecorder:
 
     def _turn_to(self, aim: str | None, seen: View) -> None:
         left, self._aim = self._aim, aim
+        # The aim after one that was reached is no change of the plan.
         if aim is None or (left is not None and seen.achievements.get(left, 0) > 0):
             return
         self._end_call()
@@ -255,6 +256,7 @@ def _items(seen: View) -> dict[str, int]:
 
 def _effect(turn: Turn, faced: str | None) -> bool | None:
     """Whether an action did what it is there for: by the counts that it raises."""
+    # asleep, it only sleeps
     if turn.action.startswith("move_") or turn.action == "noop" or turn.seen.sleeping:
         return None
     before, after = turn.seen.achievements, turn.after.achievements

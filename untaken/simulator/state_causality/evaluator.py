@@ -102,7 +102,7 @@ class StateCausality(ABC):
             missing=missing,
             absent=absent,
             edges=edges,
-            dropped=self.dropped - before,
+            dropped=self.dropped - before,  # of this state alone
         )
 
     __call__ = evaluate

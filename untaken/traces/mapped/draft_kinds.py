@@ -89,7 +89,7 @@ def _tells(elements: Sequence[Element], path: str) -> bool:
 def phase_of(kind: str) -> str:
     """What the kind of an element says it is: ``call``, ``answer``, ``bound`` of a run, or nothing."""
     kind_words = words(kind)
-    if kind_words & MODELS:
+    if kind_words & MODELS:  # a call of a model is none of a tool
         return ""
     if kind_words & TOOLS:
         return "answer" if kind_words & ANSWERED else "call"
@@ -115,7 +115,7 @@ def by_member(elements: Sequence[Element]) -> list[tuple[dict[str, Any], list[El
         [p for p, value in e.items() if isinstance(value, dict) and not like(p.rpartition(".")[2], parts)]
         for e in elements
     ]
-    everywhere = set.intersection(*map(set, held)) if held else set()
+    everywhere = set.intersection(*map(set, held)) if held else set()  # what all have tells none apart
     for home in dict.fromkeys(path.rpartition(".")[0] for paths in held for path in paths):
         own = [[p for p in paths if p.rpartition(".")[0] == home and p not in everywhere] for paths in held]
         names = list(dict.fromkeys(path for paths in own for path in paths))

@@ -148,12 +148,13 @@ def _says_outcome(name: str, value: Any) -> bool:
 
 def _are_events(sample: Sequence[Any]) -> bool:
     """Whether the records of a file are what happened in its runs, not a run each."""
-    if len(sample) == 1 or not all(isinstance(each, dict) for each in sample):
+    if len(sample) == 1 or not all(isinstance(each, dict) for each in sample):  # one record is one run
         return False
     if _are_counted(sample) or _are_exchanged(sample):
         return True
     if mostly(map(_is_result, sample)):
         return False
+    # `name`, the last, is mostly no kind.
     kinds = dict.fromkeys(name for each in sample for name in each if like(name, KINDS[:-1]))
     differ = any(len({each[n] for each in sample if isinstance(each.get(n), str)}) > 1 for n in kinds)
     turns = sum(turn_of(each) is not None for each in sample)
@@ -203,7 +204,7 @@ def _session(sample: Sequence[Mapping[str, Any]]) -> str | None:
 def _marks(sample: Sequence[Any]) -> list[str]:
     """Names that every record has."""
     always = [n for n in mapping(sample[0]) if is_plain(n) and all(n in mapping(each) for each in sample)]
-    return always[:6]
+    return always[:6]  # a few are enough to tell it
 
 
 class _RunDraft:
