@@ -7,7 +7,7 @@ import streamlit as st
 from components.memory import view
 from components.shared import cards, options, state
 from untaken.numbers import counted
-from untaken.views import applied_table, context_names, records_table, signal_review
+from untaken.views import applied_table, context_names, records_table, signal_review, signals_waiting
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
         st.info("No history yet: it needs finished runs with a known outcome and a choice of skill.")
         return
     names = state.derived(context_names)
-    review = state.derived(signal_review)
+    review = state.derived(signal_review, state.derived(signals_waiting), names)
     snapshot = corpus.memory.snapshot(view.as_of(corpus.memory))
     records = records_table(snapshot, names)
     cards.number_cards(

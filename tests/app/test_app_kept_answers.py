@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.shared import evaluating
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
+from untaken.counterfactual.evaluate import Evaluations
 from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.views import first_page
 from untaken.views.overview import Overview, overview
@@ -163,3 +164,14 @@ def test_a_note_works_nothing_out_again_and_a_verdict_does(
         store.append_events(run, [Draft(Verdict, judged)])
     app.run()
     assert calls
+
+
+def test_a_server_started_again_shows_the_signals_that_wait_without_evaluating_a_decision(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = shown(go_to(session(folder, monkeypatch), "memory"))
+    app = started_again(folder, monkeypatch)
+    asked: list[str] = []
+    monkeypatch.setattr(Evaluations, "signals", lambda _, digest: asked.append(digest))
+    assert shown(go_to(app, "memory")) == before
+    assert not asked

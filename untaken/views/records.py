@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -186,11 +186,11 @@ class SignalReview:
         return tuple(sorted((e for e in self.effects if e.flag == "against"), key=lambda e: -abs(e.move)))
 
 
-def signal_review(corpus: Corpus) -> SignalReview:
-    """The signals of a corpus that its memory does not hold, previewed on the current memory."""
-    effects = preview(corpus.memory.snapshot(), signals_waiting(corpus))
+def signal_review(corpus: Corpus, waiting: Sequence[Signal], contexts: Contexts) -> SignalReview:
+    """What `signals_waiting` gives, previewed on the current memory; `contexts` as of `context_names`."""
+    effects = preview(corpus.memory.snapshot(), waiting)
     first = sorted(effects, key=lambda e: (not e.advised, not e.signal.supported, -abs(e.move), e.signal.key))
-    table = signals_table(first, context_names(corpus))
+    table = signals_table(first, contexts)
     return SignalReview(effects=effects, table=table, flags=Counter(effect.flag for effect in effects))
 
 
@@ -201,12 +201,16 @@ def context_names(corpus: Corpus) -> dict[str, str]:
     by its hash.
     """
     names: dict[str, str | None] = {}
-    times: Counter[str] = Counter()
+    situations: Counter[tuple[str, ...]] = Counter()  # few: most choices are made in the same ones
     for run in corpus.runs.values():
         for selection in run.selections:
-            times.update(selection.layers)
-            if selection.context is not None:
-                names.setdefault(selection.context_hash, readable(selection.context))
+            situations[selection.layers] += 1
+            if selection.context_hash not in names and selection.context is not None:
+                names[selection.context_hash] = readable(selection.context)
+    times: Counter[str] = Counter()
+    for layers, many in situations.items():
+        for layer in layers:
+            times[layer] += many
     # A recorded name takes precedence over one that was derived.
     names = coarse_contexts(corpus.runs.values()) | names
     ordered = sorted(times, key=lambda key: (-times[key], key))

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from untaken.analysis import Group, RankReport, Triage, auditing, comparing, corpus_doubts, triage
-from untaken.counterfactual import Points
+from untaken.counterfactual import Points, Signal
 from untaken.errors import Finding
 from untaken.facts import rules_of
 from untaken.plans import GraphSet
@@ -50,6 +50,7 @@ OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
     "ledger_review": lambda: import_module("untaken.views.criteria_review").CriteriaReview,
     "review_order": lambda: tuple[OrderedRun, ...],
     "runs_to_read": lambda: import_module("untaken.views.mode_analysis").RunsToRead,
+    "signals_waiting": lambda: tuple[Signal, ...],
 }
 """What other pages show of them, and what each is: loaded with its page."""
 WITHOUT_NOTES: Final = frozenset((*(made.__name__ for made in FIRST_PAGE), *OTHER_PAGES))
