@@ -68,7 +68,7 @@ def _details(one: Upload, number: int) -> None:
             st.text(text.one_line(one.loss_words, 2 * WORDS))
         if findings:
             st.text(f"Findings: {text.one_line(one.kinds_of_findings, WORDS)}")
-        if one.members and part.open:
+        if one.members and part.open:  # there may be thousands: a table only where it is seen
             table = uploads_table(uploads(one.members))
             tables.table(table, key=f"taken-{number}", name="Members", height=240)
 

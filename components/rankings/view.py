@@ -143,7 +143,7 @@ def _replans(value: object) -> str:
 @panel
 def rule(effect: RuleEffect) -> None:
     """The rule for missing verdicts, as a switch, with what it decides."""
-    st.session_state["rule_switch"] = state.rules().missing == "drop"
+    st.session_state["rule_switch"] = state.rules().missing == "drop"  # the sidebar may have changed it
     st.toggle(
         "Leave out sub-goals without a verdict instead of counting them as not completed",
         key="rule_switch",

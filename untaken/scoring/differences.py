@@ -186,7 +186,7 @@ def _part(tokens: Sequence[Token], paths: Sequence[FieldPath], start: int, end: 
             expected = right if sign == "==" else f"{sign} {right}"
             return _Part(text=text, field=left, expected=expected, paths=mine, others=others)
         if sign != "in":  # a list that holds a value cannot be turned round
-            swapped = _SWAPPED.get(sign, sign)
+            swapped = _SWAPPED.get(sign, sign)  # `==` and `!=` read the same from both sides
             expected = left if swapped == "==" else f"{swapped} {left}"
             return _Part(text=text, field=right, expected=expected, paths=others)
     if (

@@ -86,7 +86,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     who, fenced = "assistant", False
     block: list[str] = []
     for line in lines:
-        if line.startswith("```") and (fenced or who == "assistant"):
+        if line.startswith("```") and (fenced or who == "assistant"):  # what others write may begin so, too
             fenced = not fenced
         writer = "assistant" if fenced else _writer(line, who)
         if writer != who:
@@ -103,7 +103,7 @@ def _writer(line: str, before: str) -> str:
         return "user"
     if line.startswith(PRINTED):
         return "aider"
-    return before if not line.strip() else "assistant"
+    return before if not line.strip() else "assistant"  # a blank line is of who wrote before
 
 
 def _items(who: str, words: str) -> Iterator[Item]:

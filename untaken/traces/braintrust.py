@@ -118,6 +118,7 @@ def _span(row: Row, trace: str, is_root: bool, findings: Findings) -> Span:
         "end_time": metrics.get("end"),
         "status": {"code": "error", "message": message} if error else {},
         "attributes": attributes,
+        # A score of a part says nothing of the whole run.
         "events": [_score(name, value) for name, value in mapping(row.get("scores")).items() if is_root],
     }
     return span_of(plain, findings)

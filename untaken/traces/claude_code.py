@@ -127,7 +127,7 @@ def _of_cursor(line: Line) -> Line:
         return line
     kind, call = next(iter(mapping(line.get("tool_call")).items()), ("", None))
     about = mapping(call)
-    name = text(about.get("name")) or kind.removesuffix("ToolCall")
+    name = text(about.get("name")) or kind.removesuffix("ToolCall")  # as in `readToolCall`
     call_id, given = line.get("call_id"), parsed(about.get("args", about.get("arguments")))
     blocks = [{"type": "tool_use", "id": call_id, "name": name, "input": given}]
     if line.get("subtype") == "completed":

@@ -64,6 +64,7 @@ def hint_of(folders: Sequence[str]) -> Hint:
             agent = before if before and before.lower() not in _NO_AGENTS else None
             within = "/".join(folders[index + 1 :])
             human = judge.group(1).lower() == "human"
+            # each person may have a folder inside
             by = f"human:{within or 'consensus'}" if human else f"judge:{'/'.join(folders[index:])}"
             return Hint(kind="verdicts", agent=agent, by=cut_name(by))
         if folders[index].lower() == "trajectories":
@@ -96,7 +97,7 @@ def read_sheet(record: Mapping[str, Any], task: str, log: FileLog) -> Sheet:
         executed=flags["executed_successfully"],
         all_requirements=flags["satisfied_all_requirements"],
         all_preferences=flags["satisfied_all_preferences"],
-        is_human=any(key in record for key in flags),
+        is_human=any(key in record for key in flags),  # judges say nothing of a run as a whole
         is_judged=judged or flags["executed_successfully"] is not None,
     )
 

@@ -337,7 +337,7 @@ def below(above: Mapping[str, str | None], tops: Iterable[str]) -> set[str]:
     found: set[str] = set()
     left = list(tops)
     while left:
-        if (span := left.pop()) not in found:
+        if (span := left.pop()) not in found:  # parents may form a ring
             found.add(span)
             left += children.get(span, [])
     return found

@@ -69,7 +69,7 @@ def probe(plan: PlanRuns, name: str) -> Probe:
         if not _completed(plan, run, name):
             continue
         for kind, mutant in _mutants(plan, name, one, run):
-            if kind == "changed" and detected[kind]:
+            if kind == "changed" and detected[kind]:  # one is enough: it looks at values
                 break
             completed = _completed(plan, mutant, name)
             if completed is not None:

@@ -327,14 +327,14 @@ class _KindDraft:
             return
         arguments = {"arguments": self.arguments} if self.arguments else {}
         call = {"call": {"tool": self.tool, **arguments, **self.ids}}
-        everywhere = all(each.get(self.tool) for each in self.free)
+        everywhere = all(each.get(self.tool) for each in self.free)  # some of a kind may only speak
         yield call if everywhere else {"when": {self.tool: {"filled": True}}, **call}
 
     def _answers(self) -> Iterator[dict[str, Any]]:
         if not self.content or not (self.tool or not self.words):
             return
         answer = {"answer": {"content": self.content, **self.ids, **worked(self.free, self.content)}}
-        with_call = self.tool and not self._only_answers()
+        with_call = self.tool and not self._only_answers()  # then the answer may come in another element
         yield {"when": {self.content: {"filled": True}}, **answer} if with_call else answer
 
     def _only_answers(self) -> bool:

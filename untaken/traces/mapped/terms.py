@@ -340,6 +340,7 @@ _QUESTIONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "starts": lambda value, wanted: isinstance(value, str) and value.startswith(str(wanted)),
     "ends": lambda value, wanted: isinstance(value, str) and value.endswith(str(wanted)),
     "kind": lambda value, wanted: (
+        # `true` is an int here
         isinstance(value, KINDS[wanted]) and (wanted == "boolean" or not isinstance(value, bool))
     ),
     "size": lambda value, wanted: isinstance(value, list) and len(value) == wanted,
