@@ -49,7 +49,7 @@ def discordant(report: RankReport, runs: Mapping[str, Run], metric: str) -> None
 def _discordant(
     report: RankReport, pairs: Sequence[DiscordantPair], runs: Mapping[str, Run], metric: str
 ) -> None:
-    first, second = pairs[0].first, pairs[0].second
+    first, second = pairs[0].first, pairs[0].second  # the same two agents in all of them
     with st.container(border=True, gap="xsmall"):
         st.markdown(
             f"**{text.label(first, 40)}** is above **{text.label(second, 40)}** by outcome success "
@@ -66,6 +66,7 @@ def _discordant(
         made = report.contributions(shown)
         with st.expander(f"{counted(len(made), 'run')} behind the change, largest effect first"):
             st.caption(f"Outcome against {metric_words(shown.b_metric)}. Each run's share of the change.")
+            # Of each agent: else the runs of one might leave no room for the other's.
             halves = ([p for p in made if p.agent == agent][:MOST_RUNS] for agent in (first, second))
             for one in chain.from_iterable(halves):
                 words = f" · {text.label(one.task_id, 40)}: {contribution_words(one, shown.b_metric)}"
@@ -84,7 +85,7 @@ def workflows(report: RankReport) -> None:
         "By critical completion over common tasks. The workflow wins while its share is higher and the gap "
         "is unexplained. Possible explanations are below each verdict."
     )
-    numbered = list(enumerate(report.workflows[:MOST_LISTED]))
+    numbered = list(enumerate(report.workflows[:MOST_LISTED]))  # the number is in the key of a button
     _workflow_cards(report, numbered[:MOST_CARDS])
     if more := numbered[MOST_CARDS:]:
         with st.expander(f"{counted(len(more), 'more pair')} of workflow and agent"):
@@ -154,7 +155,7 @@ def rule(effect: RuleEffect) -> None:
     if not effect.changes:
         st.caption("This rule changes no value and no rank here.")
         return
-    flips = {(flip.first, flip.second) for flip in effect.flips}
+    flips = {(flip.first, flip.second) for flip in effect.flips}  # a pair may change order by several metrics
     st.caption(
         f"It changes the values or ranks of {counted(len(agents), 'agent')}; "
         f"{counted(len(flips), 'pair', 'change')} order with it."

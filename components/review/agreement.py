@@ -140,7 +140,7 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
     common = [pair for pair in pairs if pair.n]
     clear = sum(pair.beyond_chance for pair in common)
     bare = sum(isinstance(pair.kappa, Unscored) for pair in common)
-    unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare
+    unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare  # no κ, no interval
     words = [
         f"{counted(len(pairs), 'pair')} of reviewers, {len(common):,} of them with sub-goals that "
         f"both answered; {clear:,} agree clearly beyond chance: the whole interval of Cohen's κ is above 0."

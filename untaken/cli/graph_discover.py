@@ -82,7 +82,7 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
     )
     if args.out:
         save_graph(draft.graph, args.out)
-        console.warn(f"written: {plain(args.out)}")
+        console.warn(f"written: {plain(args.out)}")  # on stderr: with --json, stdout is the document alone
     _print(draft, console, counted(draft.runs, "run" if args.source == "plans" else "successful run"))
     console.document(graph_discover_document(draft, findings=ledgers.findings))
     return 1 if ledgers.broken else 0

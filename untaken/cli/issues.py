@@ -71,6 +71,7 @@ def _change(args: argparse.Namespace, file: Path) -> None:
             "--add, --fix and --reopen need --by NAME",
             hint="The name signs the change.",
         )
+    # Seconds are enough in a file that people read.
     by, at = f"human:{args.by}", moment(args.at) or datetime.now(UTC).replace(microsecond=0)
     if args.add:
         issue = Issue(

@@ -61,7 +61,7 @@ def _block(value: Any) -> Iterator[str]:
         for key, item in value.items():
             if isinstance(item, dict | list) and item:
                 yield f"{text(str(key))}:"
-                deeper = "  " if isinstance(item, dict) else ""
+                deeper = "  " if isinstance(item, dict) else ""  # YAML asks for no indent of a list's dashes
                 yield from (deeper + line for line in _block(item))
             else:
                 yield f"{text(str(key))}: {flow(item)}"

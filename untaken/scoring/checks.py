@@ -321,7 +321,7 @@ class CheckRunner:
             if len(clear) == enough:  # later calls take nothing back
                 return self._called(spec, clear[after:])
         if len(clear) + len(unclear) >= enough:
-            made = (clear + unclear)[after:enough]
+            made = (clear + unclear)[after:enough]  # those that surely count go first
             return self._called(spec, made, doubt=_doubt(self._trace.answer(unclear[0])))
         if clear or unclear:
             return self._too_few(criterion, after, clear + unclear)

@@ -40,21 +40,21 @@ def slope_between_agents(blocks: Sequence[Block]) -> Slope | None:
     Returns:
         ``None`` where the agents' difference in x is the same in every task.
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)  # the same draws every time
     spread, observed = 0.0, 0.0
     drawn = np.zeros(PERMUTATIONS)
     for block in blocks:
         x = _centred(block.x)
         products = x @ _centred(block.y).T
         spread += float(np.sum(x * x))
-        observed += float(np.trace(products))
+        observed += float(np.trace(products))  # each task beside itself
         rows = np.arange(len(products))
         orders = rng.permuted(np.tile(rows, (PERMUTATIONS, 1)), axis=1)
         drawn += products[rows, orders].sum(axis=1)
     if spread < _ROUNDING:
         return None
     slope, reach = observed / spread, Z_95 * float(drawn.std() / spread)
-    sizes = np.abs(drawn) + _ROUNDING
+    sizes = np.abs(drawn) + _ROUNDING  # a draw that equals it but for rounding reaches it
     return Slope(
         slope=_clipped(slope),
         low=_clipped(slope - reach),

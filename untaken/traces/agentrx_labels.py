@@ -108,6 +108,7 @@ class AgentRxLabels:
 
     def unmet(self) -> None:
         """Names, in each file, the labels without a run."""
+        # a file's log is there for each task
         for log in {id(each): each for each in self.logs.values()}.values():
             left = [task for task, its in self.logs.items() if its is log and task not in self.met]
             if left:
@@ -129,14 +130,14 @@ def _label(
         reason = text(failure.get("step_reason")) or "no reason given"
         mode = MODES.get(category.casefold())
         evidence = None
-        if step is not None and 1 <= step <= len(places):
+        if step is not None and 1 <= step <= len(places):  # label files count from 1
             evidence = [_evidence(run, places[step - 1])]
         else:
             message = f"step_number {clip(step)} is no message of the trajectory (1 to {len(places)})"
             log.findings.add("label-out-of-range", message, run=run.run_id)
         at = {"event": evidence[0].seq} if evidence else {}
         if failure.get("failure_id") != root:
-            words = reason if mode else f"{category}: {reason}"
+            words = reason if mode else f"{category}: {reason}"  # the mode says the category already
             run.add(ReviewNote, now, author=AUTHOR, text=f"Step {step}: {words}", **at)
         if mode is not None:
             run.add(ModeAssignment, now, mode=mode, by=AUTHOR, reason=reason, **at)

@@ -46,7 +46,7 @@ def thread_runs(lines: Sequence[Line], name: str, findings: Findings) -> Iterato
         counts = next((mapping(line.get("usage")) for line in reversed(turns) if line.get("usage")), {})
         yield TraceRun(
             run_id=f"codex/{thread}",
-            agent="codex",
+            agent="codex",  # no event names the model
             task_id=thread,
             record=events,
             items=[item for line in _last_of_each(events) for item in _items(_item(line), findings)],

@@ -110,6 +110,7 @@ def _metadata(node: Node) -> dict[str, Any]:
 
 def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
     """The run of one trace."""
+    # A dotted order begins with that of the parent, and has the times: a parent sorts before its children.
     ordered = sorted(runs, key=lambda n: text(n.get("dotted_order")) or text(n.get("start_time")) or "")
     known = {text(node.get("id")) for node in ordered}
     root = next((node for node in ordered if text(node.get("parent_run_id")) not in known), ordered[0])
@@ -224,8 +225,9 @@ def _items(root: Node, ordered: Sequence[Node], calls: Collection[int], findings
         elif node.get("run_type") == "tool":
             call_id = text(node.get("id"))
             yield Called(tool=node.get("name"), arguments=_given(node), source_id=call_id, at=began)
-            if ended is not None or node.get("error") is not None:
+            if ended is not None or node.get("error") is not None:  # else the call was under way
                 yield _answer(node, call_id, ended)
+    # Mostly the words of the last model once more; an agent may also put them together itself.
     yield from transcript.of(replied(root.get("outputs")), _at(root, "end_time", findings))
 
 

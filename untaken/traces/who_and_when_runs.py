@@ -184,7 +184,7 @@ class RunBuilder:
         if is_terminal(entry.speaker):
             self._observe(entry, content)
             return
-        self.steps += entry.speaker.casefold() != _HUMAN
+        self.steps += entry.speaker.casefold() != _HUMAN  # a person who asks takes no step of the team
         self._put(Message, role=entry.role, content=entry.content)
         self._code = code_in(content) or self._code
         if entry.speaker.casefold() == ORCHESTRATOR and chosen is None:
@@ -195,7 +195,7 @@ class RunBuilder:
         self.now += TICK
 
     def _put(self, kind: Any, **fields: Any) -> None:
-        self.at.append(len(self._run.drafts))
+        self.at.append(len(self._run.drafts))  # labels count entries of the history, evidence counts events
         self._add(kind, **fields)
 
     def _consider(self, thought: str) -> None:
@@ -295,8 +295,8 @@ def _label(
         evidence = [Evidence(seq=builder.at[step], quote=first_line(entry.content, _QUOTE_CHARS))]
     run.add(
         Verdict,
-        builder.now + TICK,
-        sub_goal=cut_name(f"{BLAMED}{blamed or 'the team'}"),
+        builder.now + TICK,  # people label a run that is over
+        sub_goal=cut_name(f"{BLAMED}{blamed or 'the team'}"),  # a label may name a step alone
         passed=False,
         by=BY,
         evidence=evidence,

@@ -168,7 +168,7 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
 
 def _extract(archive: Path, zipped: zipfile.ZipFile, entry: ArchiveMember, target: Path) -> None:
     hasher, left = hashlib.sha256(), entry.bytes
-    with zipped.open(entry.path) as source, target.open("xb") as out:
+    with zipped.open(entry.path) as source, target.open("xb") as out:  # never over a file that is there
         while left >= 0 and (piece := source.read(MIB)):  # stops when it is longer than the manifest says
             hasher.update(piece)
             left -= len(piece)

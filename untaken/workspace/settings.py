@@ -135,7 +135,7 @@ def _roles(found: Document, value: Any) -> Roles:
         _refuse(
             found, ("roles",), "roles are lists of e-mail addresses, and the role of others", ROLES_EXAMPLE
         )
-    if not value.get("owner"):
+    if not value.get("owner"):  # nobody could add files or change plans any more
         _refuse(found, ("roles",), "roles name no owner", ROLES_EXAMPLE)
     given = {name: tuple(value[name]) for name in fields[:2] if name in value}
     return Roles(**given, others=value.get("others", "viewer"))

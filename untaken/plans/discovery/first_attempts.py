@@ -76,6 +76,7 @@ def orders_by_plans(runs: Iterable[Run]) -> tuple[list[FirstAttempts], list[SubG
     found: list[FirstAttempts] = []
     for run in runs:
         steps = (step for plan in run.of(Plan) for step in planned_steps(plan))
+        # A plan that is written again keeps the first place of a step.
         first = {step: place for place, step in enumerate(dict.fromkeys(steps))}
         found.append(FirstAttempts(run.agent, first))
     named = dict.fromkeys(step for order in found for step in order.first)

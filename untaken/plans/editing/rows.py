@@ -79,7 +79,7 @@ def edits_of_rows(
         UntakenError: ``edit-invalid`` where a cell cannot be read; what is wrong with the graph they make.
     """
     known = {node.id: node for node in graph.sub_goals}
-    written = [row for row in rows if row.id.strip()]
+    written = [row for row in rows if row.id.strip()]  # a row may be added and left empty
     renamed = {row.was: row.id for row in written if row.was and row.was in known and row.was != row.id}
     gone = known.keys() - {row.was for row in written} - {row.id for row in written}
     nodes = [_node(row, known.get(row.was or ""), renamed, gone) for row in written]

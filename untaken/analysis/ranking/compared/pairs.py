@@ -189,7 +189,7 @@ def tie_groups(agents: Sequence[str], pairs: Iterable[PairedDifference]) -> tupl
     for place, one in enumerate(agents):
         for other in agents[place:]:
             if other in tied[one] and frozenset((one, other)) not in together:
-                if one == other and len(tied[one]) > 1:
+                if one == other and len(tied[one]) > 1:  # a group with another agent has it
                     continue
                 group = _grown((one, other), agents, tied)
                 together |= {frozenset((x, y)) for x in group for y in group}
