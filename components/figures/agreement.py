@@ -37,7 +37,7 @@ def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
 
     A sub-goal whose α is unscored has a line of its own that says why.
     """
-    parts = [one for one in (found.overall, *found.sub_goals) if one.items][: MOST_GOALS + 1]
+    parts = [one for one in (found.overall, *found.sub_goals) if one.items][: MOST_GOALS + 1]  # and the whole
     if not parts:
         return message("No sub-goal was judged by two reviewers", dark=dark)
     look, figure = tokens(dark), go.Figure()
@@ -76,7 +76,7 @@ def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) 
             figure.add_trace(estimates(sure, name, symbol, colour))
         if bare:  # apart: plotly would draw bars of no length
             figure.add_trace(estimates(bare, name, f"{symbol}-open", colour, bars=False))
-            figure.data[-1].showlegend = not sure
+            figure.data[-1].showlegend = not sure  # both are one entry of the legend
     for at, one in enumerate(shown):
         if isinstance(one.kappa, Unscored):
             lines = textwrap.wrap(f"no κ: {one.kappa.reason}", WORDS_WIDE)[:3]

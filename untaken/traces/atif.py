@@ -142,7 +142,7 @@ def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:
             arguments=call.get("arguments"),
             source_id=text(call.get("tool_call_id")),
             at=at,
-            side="user" if source == "user" else "agent",
+            side="user" if source == "user" else "agent",  # a simulated user may have tools of its own
         )
     for result in objects(mapping(step.get("observation")).get("results")):
         content = content_text(result.get("content"))
@@ -237,6 +237,7 @@ def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
     # With a part of the digest below: files of one name in several folders get ledgers of their own.
     stem = PurePosixPath(first.log.name).name.split(".")[0]
     exported = mapping(mapping(first.document.get("extra")).get("untaken"))
+    # A run that was exported from a ledger gets its own name back.
     run.run_id = text(exported.get("run_id")) or f"atif/{run.agent}/{first.session}"
     run.task_id = first.session if run.task_id == UNKNOWN_TASK else run.task_id
     traces = [run, *_sub_agents(first, run.task_id, log)]

@@ -53,7 +53,7 @@ def _unfolded(document: Mapping[str, Any]) -> dict[str, Any]:
     nodes = mapping(document.get("mapping"))
     ends = [name for name, node in nodes.items() if not items(mapping(node).get("children"))]
     shown = text(document.get("current_node"))
-    at = shown if shown in nodes else "".join(ends[-1:])
+    at = shown if shown in nodes else "".join(ends[-1:])  # else the branch that was written last
     seen: dict[str, Any] = {}
     while at in nodes and at not in seen:  # parents in a foreign file may form a ring
         seen[at] = mapping(nodes[at]).get("message")

@@ -123,7 +123,7 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
     replies = [message for message in messages if message.get("type") == "gemini"]
     last = messages[-1] if messages else {}
     name = text(session.about.get("sessionId")) or stem
-    left = [message for message in session.taken_back if message.get("type") == "gemini"]
+    left = [message for message in session.taken_back if message.get("type") == "gemini"]  # they cost, too
     used = [(id_and_moment(reply), _used(reply, findings)) for reply in (*replies, *left)]
     paid = payers.paid(f"gemini-cli/{name}", used, findings)
     # What was taken back comes last in `used`; what is odd about it is reported with the whole, below.
@@ -138,6 +138,7 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
         record=messages,
         origin=session.about,
         steps=len(replies),
+        # After an earlier error, the session went on.
         error=text(last.get("content")) if last.get("type") == "error" else None,
         metrics={**spend(paid, run=name, findings=findings).tokens, **named_apart("left", apart)},
     )
@@ -147,6 +148,7 @@ def _used(reply: Mapping[str, Any], findings: Findings) -> Amounts:
     """What a reply used; thoughts are beside its output, what tools of the service gave beside its input."""
     counts = mapping(reply.get("tokens"))
     found = usage(counts, findings, TOKENS, beside=("thoughts",), place="tokens.")
+    # Not alone: an input that is unknown stays so.
     if (tools := amount(counts.get("tool"), findings, "tokens.tool")) and "input_tokens" in found:
         found["input_tokens"] += tools
     return found
@@ -160,7 +162,9 @@ def _items(message: Mapping[str, Any], findings: Findings) -> Iterator[Item]:
     role = "assistant" if message.get("type") == "gemini" else text(message.get("type")) or "unknown"
     content = message.get("content")
     yield from message_items(
-        {"role": role, "content": [content] if isinstance(content, dict) else content}, at
+        # A single part comes without a list around it.
+        {"role": role, "content": [content] if isinstance(content, dict) else content},
+        at,
     )
     for call in objects(message.get("toolCalls")):
         call_id = text(call.get("id"))

@@ -97,6 +97,7 @@ def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
         and any(other != path and path.parent in other.parents for other in by_path)  # alone it says nothing
         and recognise(source_sample(source)) is not Confidence.NO
     ]
+    # Where none is sure, each result is tried, and refused with a reason.
     folders = {path.parent: HarborTrial(path.parent) for path in [*(sure or results), *begun]}
     for path, source in by_path.items():
         home = next((parent for parent in path.parents if parent in folders), None)  # the nearest above
@@ -160,6 +161,7 @@ class _Reader:
 
     def _parts(self, name: str | None) -> Iterator[dict[str, Any]]:
         seen: set[str] = set()
+        # references may form a ring
         while name is not None and name in self.trial.files and name not in seen:
             seen.add(name)
             document = self.document(name, atif.PLACES)
@@ -202,7 +204,7 @@ def _graph(task: str, tests: dict[str, None]) -> PlanGraph | None:
         return None
     files = {name.partition("::")[0] for name in tests}
     titled = [(name, name.partition("::")[2] if len(files) == 1 else name) for name in tests]
-    titled = [(name, title or name) for name, title in titled]
+    titled = [(name, title or name) for name, title in titled]  # a test may be named without its file
     return verdict_graph(f"harbor-{task}", titled, tasks=task_globs(task), format="harbor")
 
 

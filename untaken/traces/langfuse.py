@@ -147,7 +147,8 @@ def _evaluation(score: Mapping[str, Any]) -> dict[str, Any]:
     value, label = score.get("value"), _first(score, "stringValue")
     about = {
         "gen_ai.evaluation.name": score.get("name"),
-        "gen_ai.evaluation.score.value": None if isinstance(value, str) else value,
+        "gen_ai.evaluation.score.value": None if isinstance(value, str) else value,  # a category is no number
+        # Other labels are of categories, and say no outcome.
         "gen_ai.evaluation.score.label": label if str(label).lower() in ("true", "false") else None,
     }
     return {"name": "gen_ai.evaluation.result", "attributes": about}
@@ -170,6 +171,7 @@ def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> 
     plain = {
         "trace_id": trace_id,
         "span_id": observation.get("id"),
+        # the trace is the span above all
         "parent_id": _first(observation, "parentObservationId") or trace_id,
         "name": observation.get("name"),
         "start_time": _first(observation, "startTime"),

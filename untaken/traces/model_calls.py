@@ -214,7 +214,7 @@ class ModelCalls:
                 own.append((place, used))
             elif (up := next((up for up in self._above(place) if up in carrying), None)) is not None:
                 above[up] = self._spans[up].usage
-            elif not self._spans[place].failed:
+            elif not self._spans[place].failed:  # nothing is missing of a call that failed
                 unknown.append(self._spans[place].usage)
         own += self._other_spans(carrying)
         for up in list(above):  # one that records less than what is in it is the sum of something else
@@ -230,6 +230,7 @@ class ModelCalls:
                 f"some calls of a model record no {name}; what the span above all of them records is used"
             )
             findings.add("partly-recorded", message, run=run, severity="note")
+        # it has what those in it have
         outermost = [up for up in above if above.keys().isdisjoint(self._above(up))]
         return [*alone, *(above[up] for up in outermost), *unknown]
 

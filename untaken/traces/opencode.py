@@ -118,6 +118,7 @@ def _run(
     name = text(about.get("id")) or stem
     used = [(copied, _used(step, findings)) for copied, step in steps]
     spent = spend(payers.paid(f"opencode/{name}", used, findings), run=name, findings=findings)
+    # replies first: they name the model that answered
     infos = [message["info"] for message in (*replies, *messages)]
     failed = mapping(infos[len(replies) - 1].get("error")) if replies else {}  # of the last reply
     return session_run(
@@ -160,6 +161,7 @@ def _used(step: Mapping[str, Any], findings: Findings) -> Amounts:
 
 def _items(message: Message, findings: Findings) -> Iterator[Item]:
     info = message["info"]
+    # In other messages, `summary` is an object.
     role = "compaction" if info.get("summary") is True else text(info.get("role")) or "unknown"
     created = mapping(info.get("time")).get("created")
     for part in objects(message.get("parts")):

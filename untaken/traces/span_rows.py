@@ -85,6 +85,7 @@ def row_span(row: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(span.get("attributes"), dict):
         kind = str(row.get("span_kind")).upper()
         of_phoenix = {"openinference.span.kind": kind} if kind in PHOENIX_KINDS else {}
+        # What the span says of itself goes last: it outranks the rest.
         span["attributes"] = {**of_phoenix, **_content_of(objects(span.get("events"))), **span["attributes"]}
     if "Events.Name" in row:
         names, given = items(row["Events.Name"]), items(row.get("Events.Attributes"))
@@ -160,6 +161,7 @@ def _end(start: Any, lasted: Any) -> str | None:
         began = datetime.fromisoformat(str(start).strip())
         iso = str(lasted).startswith("P")
         took = msgspec.convert(lasted, timedelta) if iso else timedelta(microseconds=int(lasted) / 1000)
+        # tables leave out the zone: it is UTC
         return (began.replace(tzinfo=began.tzinfo or UTC) + took).isoformat()
     except (TypeError, ValueError, OverflowError, msgspec.ValidationError):
         return None

@@ -54,6 +54,7 @@ class Survey:
         for message in objects(record.get("traj")):
             self.tools[task_id].update(tool_name(called.get("name")) for _, called in _calls(message))
         if task_id not in self.graphs:
+            # faults are named when the run is written
             graph = _expected_graph(task_id, record, Findings(None))
             self.graphs.update({task_id: graph} if graph else {})
 
@@ -211,10 +212,10 @@ def _expected_graph(task_id: str, record: dict[str, Any], findings: Findings) ->
         named = text(mapping(action).get("name"))
         if named is None:
             findings.add("malformed-action", f"{clip(task_id)} expects an action without a name; left out")
-        elif named != TALK:
+        elif named != TALK:  # words to the user are no call that could be checked
             actions.append(Expected(name=tool_name(named), arguments=mapping(action.get("kwargs"))))
     stated = {key: task[key] for key in ("instruction", "user_id", "outputs") if task.get(key)}
-    name = task_id.removeprefix("tau-bench-")
+    name = task_id.removeprefix("tau-bench-")  # `task_id_of` has the domain next
     metadata = {"format": "tau-bench", **stated}
     return action_graph(
         task_id, f"tau-bench {name}", actions, "exact", metadata, domain=name.partition("-")[0]

@@ -69,7 +69,7 @@ def _completed(run: TraceRun, trial: Mapping[str, Any], about: Mapping[str, Any]
     run.agent = text(about.get("agent_name")) or run.agent
     run.model = text(about.get("model_name"))
     if not text(trial.get("id")) and (batch := text(about.get("run_id"))):
-        run.run_id = run.run_id.replace("/", f"/{batch}/", 1)
+        run.run_id = run.run_id.replace("/", f"/{batch}/", 1)  # the first slash ends the name of the format
     if tests:
         passed = sum(state == "passed" for state in tests.values())
         run.metrics = {**run.metrics, "tests": float(len(tests)), "tests_passed": float(passed)}
