@@ -276,7 +276,7 @@ class _Fields:
         """Which actions serve it, as a small table."""
         st.caption("Rules map actions to this sub-goal. The first matching rule in the graph wins.")
         rows = [rule_row(rule) for rule in self.node.rules]
-        # an edit elsewhere does not reset the table, so that typed but unused cells stay
+        # An edit elsewhere does not reset the table, so that typed but unused cells stay.
         key = f"sub_goal_rules_{self.mark}_{_mark(value_json(rows))}"
         frame = pd.DataFrame(rows, columns=list(RULE), dtype="object")
         edited = st.data_editor(

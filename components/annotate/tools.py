@@ -63,7 +63,7 @@ def called(graph: PlanGraph) -> list[str]:
 
 def _proposals(graph: PlanGraph) -> tuple[ToolProposal, ...]:
     store = state.workspace()
-    # of the graph, only which runs are its own matters
+    # Of the graph, only which runs are its own matters.
     key = (str(store.path), state.content(store), graph.id, tuple(graph.tasks))
     return _found(key, state.corpus(), graph)
 

@@ -80,7 +80,7 @@ def to_look_at(found: PlanAudit) -> None:
     """A card for each sub-goal that is doubtful, blind or contested, with what to do."""
     nodes = found.to_look_at
     untested = found.verdicts["untested"]
-    # of plans that were not tested, nothing is known to be right
+    # Of plans that were not tested, nothing is known to be right.
     if not nodes and untested < len(found.nodes):
         st.success("No tested sub-goal is doubtful, blind or contested.", icon=":material/check:")
     if untested:

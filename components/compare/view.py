@@ -48,7 +48,7 @@ def alignment(found: SideBySide) -> None:
 def first_divergence(found: SideBySide) -> None:
     """Where the runs first diverge from the reference, in a sentence."""
     held = f"**{text.label(run_name(found.run(found.reference)), 60)}**"
-    # a title may end as a sentence does
+    # A title may end as a sentence does.
     first = [f"{n} at **{text.label(row.title.rstrip('.'), 80)}**" for row, n in found.first_rows]
     more = len(first) - MOST_PLACES
     places = ", ".join(
@@ -200,7 +200,7 @@ def transcripts(corpus: Corpus, found: SideBySide) -> None:
 def divergences(found: SideBySide) -> None:
     """Each run in a sentence or two: first by status, then by choice."""
     for place, half in zip(
-        # read row by row
+        # Read row by row.
         st.columns(2, gap="large"),
         (found.divergences[::2], found.divergences[1::2]),
         strict=True,

@@ -96,7 +96,7 @@ def pass_change(steps: Sequence[PassStep], *, dark: bool = False) -> go.Figure:
         )
     )
     themed(figure, dark=dark, height=260)
-    # else halves, where they are few
+    # Else halves, where they are few.
     figure.update_xaxes(title_text="passes", dtick=1 if len(steps) < 15 else None)
     figure.update_yaxes(title_text="change of the summed CV", rangemode="tozero")
     return figure

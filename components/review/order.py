@@ -18,7 +18,7 @@ ADDRESS: Final = "order"
 
 def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
     """The cases in the order asked for, below the control that asks."""
-    # before its widget: that shows it
+    # Before its widget: that shows it.
     st.session_state["review_order"] = options.one(ADDRESS, ORDERS) or "severity"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         order = st.segmented_control(

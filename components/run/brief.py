@@ -23,7 +23,7 @@ OUTCOMES: Final = {True: "✓ succeeded", False: "✗ failed"}
 def draw(report: RunReport) -> None:
     """Draw the card."""
     found = run_brief(report.run, report.graph)
-    # without a graph, nothing is said
+    # Without a graph, nothing is said.
     plan = f"Plan: {found.plan}" if found.plan else "The plan graph has no sub-goals." * bool(report.graph)
     expected = [found.target and f"Recorded answer: {found.target}", plan]
     got = "\n".join(filter(None, [found.got, found.ended]))

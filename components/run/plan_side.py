@@ -61,7 +61,7 @@ def _graph(report: RunReport, chosen: str | None) -> None:
     legible = larger(whole.layouts, *COLUMN).scale(*COLUMN) >= LEGIBLE
     folded = draw(graph, score, readable=0)
     around, folds = None, False
-    # the selected one is never folded
+    # The selected one is never folded.
     expanded = {*st.session_state.get(EXPANDED, ()), *([chosen] if chosen else [])}
     if not legible:
         with st.container(horizontal=True, gap="small", key="plan-folding"):

@@ -44,7 +44,7 @@ def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Findi
     with st.container(horizontal=True):
         for label, file, make in made:
             tables.download(
-                # bound now: the loop goes on
+                # Bound now: the loop goes on.
                 lambda make=make: make().encode(),  # type: ignore[misc]
                 label=label,
                 file=file,
@@ -54,5 +54,5 @@ def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Findi
 
 def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
     """One row per finding: severity, code, message, place, next step."""
-    # else floats, where one has none
+    # Else floats, where one has none.
     return pd.DataFrame([entry(one) for one in findings]).astype({"line": "Int64"})

@@ -58,7 +58,7 @@ class Points(Sequence[Point]):
         return Point(self.digests[self.run[at]], self.seq[at])
 
     def __iter__(self) -> Iterator[Point]:
-        # the inherited one indexes each point
+        # The inherited one indexes each point.
         return map(Point, map(self.digests.__getitem__, self.run), self.seq)
 
     def __len__(self) -> int:

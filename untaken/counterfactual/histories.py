@@ -163,7 +163,7 @@ class Histories(NamedTuple):
             rest=np.maximum(0.0, c * c + s * s + 2 * cost_steps * c * s),  # rounding may leave less than 0
             together=together,
         )
-        # one run, or copies of one; or none, where it is NaN
+        # One run, or copies of one; or none, where it is NaN.
         alone = ~(f.effective > 1)  # one run, or copies of one
         return sample, np.where(alone, NO_SPREAD, np.where(few, FEW_FIGURES, FOUND))
 

@@ -286,7 +286,7 @@ def _bracket(choice: LoggedChoice, score: float, skill: str, others: _Others) ->
 def _figures(weighed: Weighed | Unscored) -> dict[str, Any]:
     """The figures of `Estimates`."""
     if isinstance(weighed, Unscored):
-        # its first three are known all the same
+        # Its first three are known all the same.
         return dict.fromkeys(Estimates.__struct_fields__[3:], weighed)
     snips_low, snips_high = _interval(weighed.snips, weighed.snips_influence, weighed)
     dr_low, dr_high = _interval(weighed.dr, weighed.dr_influence, weighed)

@@ -118,7 +118,7 @@ def pooled_advantages(
         success = sample.weight**2 * sample.rate * (1 - sample.rate)
         together = np.where(np.isnan(sample.together), 0.0, sample.together)
         variance = np.maximum(0.0, success + sample.rest + 2 * sample.weight * together)
-        # where nothing was chosen, `why` says so
+        # Where nothing was chosen, `why` says so.
         base = np.nan_to_num(scales.scores(everything.placed, used))
         first, second = (
             shrunk(

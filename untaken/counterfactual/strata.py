@@ -259,7 +259,7 @@ def _differ(sides: Sequence[BothSides], size: np.ndarray, cut: np.ndarray, witho
         for columns in zip(*sides, strict=True)
     )
     kept = np.flatnonzero(~(other < cut[row]) & (run != without[row]))
-    # one number: copies count once a claim
+    # One number: copies count once a claim.
     kept = kept[one_of_each(unit[kept] + row[kept] * (unit.max(initial=0) + 1))]
     strata = np.array([int(side.stratum.max(initial=-1)) + 1 for side in sides])
     begin = np.cumsum(strata) - strata

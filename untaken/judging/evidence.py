@@ -34,17 +34,17 @@ REPEATED_WORDS: Final = 4
 _FRAME: Final = re.compile(
     "|".join(
         (
-            # a line of a log, a prompt, a level, tags
+            # A line of a log, a prompt, a level, tags.
             r"^[^\w\n]{0,9}\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?",
             r"^\w+@[\w-]+:\S*[#$]",
             r"(?-i:\b(?:DEBUG|INFO|NOTICE|WARNING)\b(?:\W{1,3}root\b)?)",
             r"<(\w*code)>0</\1>|</?[a-z]\w*>",
-            # how a process ended
+            # How a process ended.
             r"\b(?:the )?(?:command|process) (?:exited|finished|completed) with (?:exit )?code 0\b",
             r"\b(?:exit|return|status)[ _-]?code\W{0,4}0\b",
             r"\b(?:chunk id\W{0,3}[0-9a-f]+|pid\W{0,4}\d+|truncated\W{0,4}false)\b",
             r"\b(?:wall[ _-]?time|duration(?:_\w+)?|elapsed|took)\W{0,4}[\d.]+(?:\s?(?:m?s|seconds)\b)?",
-            # names of what holds the words
+            # Names of what holds the words.
             r"\b(?:is_?error\W{0,4}false|error\W{0,4}(?:null|none)|type\W{0,5}text)\b",
             r"\b(?:std(?:out|err)|outputs?|results?|content|text|message|metadata|response|data|body)\b",
             r"\b(?:args|arguments|echo|logged|printed|said|assistant|agent)\b",

@@ -81,7 +81,7 @@ def judge_standings(
         own = [one for one in passports if one.judge == author]
         judged = [
             one
-            # by whose labels it was measured
+            # By whose labels it was measured.
             for one in judged_sub_goals(sound, graphs, author, own[0].people if own else EVERYBODY)
             if whose_count([one.verdict], [verdicts], graph=one.place[0])
         ]

@@ -195,7 +195,7 @@ class LedgerWriter:
         if written:
             return written[0]
         for rescue in salvaged(draft, attempt.error):
-            # the first failure was told
+            # The first failure was told.
             with self._unrecorded.guard(event_type(rescue.event), run_id, silent=True):
                 self._append(run_id, [rescue], None)
         return None

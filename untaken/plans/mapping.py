@@ -93,7 +93,7 @@ class _Tool:
         self.comparisons = len(claims) + len(expecting)
         self.asks = any(rule.answer is not None for _, rule in claims)
         selective = self.asks or any(rule.arguments for _, rule in claims)
-        # without arguments or answers to look at, all calls are alike
+        # Without arguments or answers to look at, all calls are alike.
         self.always = None if selective else _distinct(claims)
         self.reading = sum(reads_text(rule) for _, rule in claims)
         self.reading += sum(reads_text(call) for _, call in expecting)

@@ -349,7 +349,7 @@ def _decoded(match: re.Match[str]) -> str:
     if match.group(2):
         return _NAMED[match.group(2)]
     code = int(match.group(1))
-    # half of a pair is no character
+    # Half of a pair is no character.
     return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match.group()
 
 

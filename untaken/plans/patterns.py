@@ -103,7 +103,7 @@ def expectation(value: Any) -> Any:
         if kind is not None:
             return _pattern(kind, value[kind])
         made = {key: expectation(item) for key, item in value.items()}
-        # without a pattern: no copy
+        # Without a pattern: no copy.
         return made if any(made[key] is not value[key] for key in value) else value
     if isinstance(value, list):
         items = [expectation(item) for item in value]

@@ -103,7 +103,7 @@ def compiled_graph(graph: PlanGraph) -> CompiledGraph:
     Raises:
         UntakenError: ``graph-cycle``.
     """
-    # gone with the graph, unlike a cache of graphs
+    # Gone with the graph, unlike a cache of graphs.
     held: CompiledGraph | None = graph.__dict__.get("compiled")
     if held is None:
         held = graph.__dict__["compiled"] = _prepare(graph)

@@ -233,7 +233,7 @@ def _unknown_tool(
     for tool, part in named.items():
         if any(tool == called or (part == "rule" and matches_glob(tool, called)) for called in tools):
             continue
-        # those named, too, are no typo
+        # Those named, too, are no typo.
         near = [other for _, other in alike(tool, tools) if other not in named]
         suggestions = tuple(near[:3])
         offered = f"Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""

@@ -45,7 +45,7 @@ class Unserved:
 
     def __init__(self, calls: Sequence[ToolCall], mapping: Mapping) -> None:
         extra = set(mapping.extra)
-        # a simulated user's calls are not the agent's
+        # A simulated user's calls are not the agent's.
         own = [call for call in calls if call.requestor != "user"]
         left = [call for call in own if call.seq in extra]
         self.contested = mapping.contested

@@ -126,7 +126,7 @@ def sought(value: Any, argument: str = "") -> SoughtValue:
     number = _number(text)
     if number is not None:
         digits = text.strip().lstrip("#")
-        # no amount begins with 0
+        # No amount begins with 0.
         long = digits.isdigit() and (len(digits) >= _LONG or (len(digits) > 1 and digits[0] == "0"))
         is_id = long or _ID_NAMES.search(argument) is not None
         return SoughtValue(kind="id" if is_id else "amount", words=words, number=number)

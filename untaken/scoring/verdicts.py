@@ -54,7 +54,7 @@ class Ruling:
 def not_withdrawn(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts of a run, in its order, that their authors did not withdraw later."""
     withdrawn = {(verdict.sub_goal, verdict.by): verdict.seq for verdict in verdicts if verdict.withdrawn}
-    # nor the withdrawal
+    # Nor the withdrawal.
     return [one for one in verdicts if one.seq > withdrawn.get((one.sub_goal, one.by), -1)]
 
 

@@ -158,7 +158,7 @@ def action_model(
 
     def answered(t: int, state: CrafterWorld, task: str | None, memory: Policy) -> tuple[Act, Policy]:
         seen = Seen(observation=state.observe(), task=task, step=t)
-        # a_t and m_{t+1} each ask a clone of their own: a function leaves its arguments as they are.
+        # A_t and m_{t+1} each ask a clone of their own: a function leaves its arguments as they are.
         twin = memory.clone()
         if causality is not None:
             seen = augment(seen, causality(task or twin.aim, seen.observation))

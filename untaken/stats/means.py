@@ -89,5 +89,5 @@ def beta_interval(rate: float, n: float) -> tuple[float, float]:
     """
     won, lost = 0.5 + rate * n, 0.5 + (1 - rate) * n
     low, high = (float(scipy.special.betaincinv(won, lost, share)) for share in (TAIL, 1 - TAIL))
-    # equal tails would leave out a rate of 0 or 1
+    # Equal tails would leave out a rate of 0 or 1.
     return min(low, rate) if rate else 0.0, max(high, rate) if rate < 1 else 1.0

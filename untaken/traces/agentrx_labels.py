@@ -108,7 +108,7 @@ class AgentRxLabels:
 
     def unmet(self) -> None:
         """Names, in each file, the labels without a run."""
-        # a file's log is there for each task
+        # A file's log is there for each task.
         for log in {id(each): each for each in self.logs.values()}.values():
             left = [task for task, its in self.logs.items() if its is log and task not in self.met]
             if left:

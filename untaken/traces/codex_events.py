@@ -93,7 +93,7 @@ def _items(item: Mapping[str, Any], findings: Findings) -> Iterator[Item]:
         yield Called(tool=tool, arguments=arguments, source_id=call_id)
         code = whole(item.get("exit_code"), findings, "item.exit_code")
         worked = {"completed": True, "failed": False, "declined": False}.get(str(item.get("status")))
-        # completed means ended: the command may have failed
+        # Completed means ended: the command may have failed.
         if item.get("error") is not None or code is not None:
             worked = code == 0
         if worked is not None or kind == "web_search":  # a search records no status

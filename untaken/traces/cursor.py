@@ -31,7 +31,7 @@ def _chats(written: str, *_: object) -> Iterator[TraceRun]:
     lines: list[str] = []
     for line in [*written.splitlines(), ""]:
         if exported := _EXPORTED.match(line):
-            # the title is the line before
+            # The title is the line before.
             above = lines.pop() if lines and lines[-1].startswith("# ") else ""
             if version is not None:
                 yield from _run(title, version, lines)
@@ -47,7 +47,7 @@ def _run(title: str, version: str, lines: Sequence[str]) -> Iterator[TraceRun]:
     found = list(_spoken(lines))
     if not found:
         return
-    # chats without a title must not share an id
+    # Chats without a title must not share an id.
     name = title or sha256("\n".join(lines).encode(errors="replace")).hexdigest()[:16]
     asked = next((each.content for each in found if each.role == "user"), None)
     yield TraceRun(
@@ -68,7 +68,7 @@ def _spoken(lines: Sequence[str]) -> Iterator[Utterance]:
     role: str | None = None
     words: list[str] = []
     for number, line in enumerate(lines):
-        # a blank line may lie between
+        # A blank line may lie between.
         above = next((each for each in reversed(lines[max(0, number - 2) : number]) if each.strip()), "")
         if line.strip() in SPEAKERS and above.strip() == RULE:
             if role is not None and (spoken := _unruled(words)):

@@ -64,7 +64,7 @@ def hint_of(folders: Sequence[str]) -> Hint:
             agent = before if before and before.lower() not in _NO_AGENTS else None
             within = "/".join(folders[index + 1 :])
             human = judge.group(1).lower() == "human"
-            # each person may have a folder inside
+            # Each person may have a folder inside.
             by = f"human:{within or 'consensus'}" if human else f"judge:{'/'.join(folders[index:])}"
             return Hint(kind="verdicts", agent=agent, by=cut_name(by))
         if folders[index].lower() == "trajectories":

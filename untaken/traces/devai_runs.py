@@ -274,7 +274,7 @@ def _moved(ours: Mapping[str, DevAIRequirement], theirs: Mapping[str, DevAIRequi
 
 
 def _agree(one: DevAIRequirement, other: DevAIRequirement) -> bool:
-    # a row without a text contradicts none
+    # A row without a text contradicts none.
     return not _text(one) or not _text(other) or _text(one) == _text(other)
 
 

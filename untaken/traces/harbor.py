@@ -161,7 +161,7 @@ class _Reader:
 
     def _parts(self, name: str | None) -> Iterator[dict[str, Any]]:
         seen: set[str] = set()
-        # references may form a ring
+        # References may form a ring.
         while name is not None and name in self.trial.files and name not in seen:
             seen.add(name)
             document = self.document(name, atif.PLACES)

@@ -281,7 +281,7 @@ def _archived(archive: Archive, findings: Findings) -> EvalLog:
             return None
 
     header = next((mapping(read(name)) for name in HEADERS if name in members), {})
-    # one order, however it was packed
+    # One order, however it was packed.
     return header, lambda: (read(name) for name in sorted(members) if name.startswith("samples/"))
 
 

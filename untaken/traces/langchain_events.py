@@ -58,7 +58,7 @@ def _runs(file: TraceFile) -> Iterator[TraceRun]:
     for value in file.values():
         for each in value if isinstance(value, list) else [value]:
             event = mapping(each)
-            # a server wraps each
+            # A server wraps each.
             event = mapping(event.get("data")) if event.get("event") == "events" else event
             if _is_event(event):
                 groups[_root(event, groups)].append(event)
@@ -129,7 +129,7 @@ def _items(events: Sequence[Event], given: Any) -> Iterator[Item]:
             yield from transcript.of(asked(data.get("input")), None)
         elif kind.startswith(MODELS) and _ends(event):
             yield from transcript.reply(replied(data.get("output")), None)
-        # of a reply that was cut off, its pieces
+        # Of a reply that was cut off, its pieces.
         elif kind.startswith(MODELS) and event.get("run_id") not in ended:
             spoken = (item for message in replied(data.get("chunk")) for item in message_items(message))
             words = [i.content for i in spoken if isinstance(i, Utterance) and isinstance(i.content, str)]

@@ -171,7 +171,7 @@ def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> 
     plain = {
         "trace_id": trace_id,
         "span_id": observation.get("id"),
-        # the trace is the span above all
+        # The trace is the span above all.
         "parent_id": _first(observation, "parentObservationId") or trace_id,
         "name": observation.get("name"),
         "start_time": _first(observation, "startTime"),

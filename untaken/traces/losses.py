@@ -178,7 +178,7 @@ class FileLog:
 
     def subject(self) -> str:
         """The current run, or else the current record."""
-        # the first record is counted once it is read
+        # The first record is counted once it is read.
         return f"run {clip(self.run_id)}" if self.run_id else f"record {max(1, self.records)}"
 
     def count(self, held: Held, kept: frozenset[str]) -> None:

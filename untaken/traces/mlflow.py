@@ -126,7 +126,7 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     spans = list(spans_of({"spans": mapping(document.get("data")).get("spans")}, findings))
     if not spans:
         return None
-    # those without a time come last
+    # Those without a time come last.
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min))
     root = next((span for span in ordered if not span.parent), ordered[0])
     about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}

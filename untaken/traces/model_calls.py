@@ -230,7 +230,7 @@ class ModelCalls:
                 f"some calls of a model record no {name}; what the span above all of them records is used"
             )
             findings.add("partly-recorded", message, run=run, severity="note")
-        # it has what those in it have
+        # It has what those in it have.
         outermost = [up for up in above if above.keys().isdisjoint(self._above(up))]
         return [*alone, *(above[up] for up in outermost), *unknown]
 

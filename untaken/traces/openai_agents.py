@@ -101,7 +101,7 @@ def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Finding
         started=next((at for span in ordered if (at := _at(span, "started_at", findings))), None),
         finished=max(ends) if ends else None,
         steps=len(models) or None,
-        # the error of a tool is its answer
+        # The error of a tool is its answer.
         error=next((e for span in ordered if _type(span) != "function" and (e := _error(span))), None),
         metrics={**spent.tokens, **others, **_guardrails(ordered)},
         metadata={name: value for name, value in metadata.items() if value is not None},

@@ -118,7 +118,7 @@ def _run(
     name = text(about.get("id")) or stem
     used = [(copied, _used(step, findings)) for copied, step in steps]
     spent = spend(payers.paid(f"opencode/{name}", used, findings), run=name, findings=findings)
-    # replies first: they name the model that answered
+    # Replies first: they name the model that answered.
     infos = [message["info"] for message in (*replies, *messages)]
     failed = mapping(infos[len(replies) - 1].get("error")) if replies else {}  # of the last reply
     return session_run(

@@ -163,7 +163,7 @@ def _items(events: list[dict[str, Any]], findings: Findings) -> Iterator[Item]:
             continue
         elif "observation" in event:
             cause = text(event.get("cause"))
-            # older logs name the event, not the call
+            # Older logs name the event, not the call.
             found = iter([_answer(event, call_id or calls.get(cause, cause))])
         else:
             calls[own] = call_id or own

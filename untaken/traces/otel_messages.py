@@ -85,7 +85,7 @@ def _events(span: Span) -> Iterator[tuple[str, dict[str, Any]]]:
     """The events of a span that are messages: what each is, and the message."""
     written = [(text(e.get("event.name")) or "", e) for e in objects(parsed(span.first("events")))]
     for name, attributes in (*((event.name, event.attributes) for event in span.events), *written):
-        # some put all into one
+        # Some put all into one.
         body = {**attributes, **mapping(parsed(attributes.get("gen_ai.event.content")))}
         match name.split("."):
             case ["gen_ai", role, "message"]:
@@ -93,7 +93,7 @@ def _events(span: Span) -> Iterator[tuple[str, dict[str, Any]]]:
             case ["gen_ai", role] if role == CHOICE:
                 message = parsed(body.get("message"))
                 reply = mapping(message) or {**body, "content": message or body.get("content")}
-                # whatever it says: a choice is the model's
+                # Whatever it says: a choice is the model's.
                 yield role, {**_message(reply), "role": "assistant"}
 
 

@@ -82,7 +82,7 @@ def _run(result: Mapping[str, Any], about: Mapping[str, Any], stem: str, finding
     raw = parsed(mapping(result.get("prompt")).get("raw"))
     spoken = objects(mapping(result.get("metadata")).get("messages"))
     spoken = spoken or objects(mapping(response.get("metadata")).get("messages"))
-    # a conversation says more than its ends
+    # A conversation says more than its ends.
     messages = spoken or [*asked(raw), *_replies(response.get("output"))]
     began = moment(about.get("timestamp"), findings, "timestamp")
     metrics = totals([mapping(response.get("tokenUsage"))], TOKENS, findings, "response.tokenUsage.")

@@ -161,7 +161,7 @@ def _end(start: Any, lasted: Any) -> str | None:
         began = datetime.fromisoformat(str(start).strip())
         iso = str(lasted).startswith("P")
         took = msgspec.convert(lasted, timedelta) if iso else timedelta(microseconds=int(lasted) / 1000)
-        # tables leave out the zone: it is UTC
+        # Tables leave out the zone: it is UTC.
         return (began.replace(tzinfo=began.tzinfo or UTC) + took).isoformat()
     except (TypeError, ValueError, OverflowError, msgspec.ValidationError):
         return None

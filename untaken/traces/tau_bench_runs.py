@@ -54,7 +54,7 @@ class Survey:
         for message in objects(record.get("traj")):
             self.tools[task_id].update(tool_name(called.get("name")) for _, called in _calls(message))
         if task_id not in self.graphs:
-            # faults are named when the run is written
+            # Faults are named when the run is written.
             graph = _expected_graph(task_id, record, Findings(None))
             self.graphs.update({task_id: graph} if graph else {})
 

@@ -84,7 +84,7 @@ class TraceFile:
         loose: list[Any] = []
         while self.reader.peek() == "[":
             whole = [element.value for element in self.reader.elements()]
-            # a list of runs, or the parts of one
+            # A list of runs, or the parts of one.
             yield from whole if whole and all(map(parts, whole)) else [whole]
         for value in self.values():
             if parts(value):
@@ -153,7 +153,7 @@ def converter(
 
     def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
         """The tools of each task: known before the runs are read again, none of them is kept in memory."""
-        # its own log: nothing is told twice
+        # Its own log: nothing is told twice.
         file = TraceFile.opened(source, intake, places, FileLog(source.name))
         return {} if file is None else tools_by_task(read(file))
 

@@ -142,7 +142,7 @@ def _run(session: Mapping[str, Any], name: str, findings: Findings) -> TraceRun:
     known = [at for at in times if at is not None]
     found = [item for request, at in zip(requests, times, strict=True) for item in _items(request, at)]
     program = (text(session.get("responderUsername")) or "GitHub Copilot").replace(" ", "-").lower()
-    # after an earlier error it went on
+    # After an earlier error it went on.
     error = first_text([mapping(result.get("errorDetails")) for result in results[-1:]], ("message",))
     title = text(session.get("customTitle"))
     run_id = f"vscode-chat/{session_id}"
@@ -164,7 +164,7 @@ def _run(session: Mapping[str, Any], name: str, findings: Findings) -> TraceRun:
         error=error,
         metrics={
             **spend([*used, *left], run=run_id, findings=findings).tokens,
-            # reported above, with the whole
+            # Reported above, with the whole.
             **named_apart("left", spend(left, run=run_id, findings=Findings(None))),
         },
         metadata={

@@ -124,7 +124,7 @@ def _span(call: Call, trace: str, kind: str, findings: Findings, *, root: bool) 
     summary = mapping(call.get("summary"))
     about, failed = mapping(summary.get("weave")), text(call.get("exception"))
     used = [{"usage": each} for each in mapping(summary.get("usage")).values()]
-    # without a summary, the reply itself may say
+    # Without a summary, the reply itself may say.
     replies = used or ([mapping(output)] if kind == "generation" else [])
     tokens = added(tokens_of(replies, findings))
     prices = [mapping(each) for each in mapping(about.get("costs")).values()]
@@ -199,7 +199,7 @@ def _homes(above: Mapping[str, str | None], examples: Iterable[str]) -> dict[str
     for start in above:
         path: dict[str, None] = {}
         at: str | None = start
-        # parents may go in a ring
+        # Parents may go in a ring.
         while at is not None and at in above and at not in home and at not in path:
             path[at] = None
             at = above[at]

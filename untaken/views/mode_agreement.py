@@ -72,7 +72,7 @@ def root_cause_table(found: Iterable[RootCauseAgreement]) -> pd.DataFrame:
 
 def corpus_root_causes(corpus: Corpus) -> tuple[RootCauseAgreement, ...]:
     """People, and the decisive step of plan changes where runs have a plan graph, on root causes."""
-    # without graphs, there are no plan changes
+    # Without graphs, there are no plan changes.
     paths = corpus.plans.runs.items() if corpus.graphs.graphs else ()
     blamed = {digest: path.decisive_seq for digest, path in paths if path.decisive_seq is not None}
     return root_cause_agreement(corpus.runs.values(), blamed)

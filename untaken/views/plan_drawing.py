@@ -179,7 +179,7 @@ def _lines(goals: list[SubGoal], place: dict[str, int], score: RunScore | None) 
             if dep in place and place[dep] != place[goal.id]:
                 yield place[dep], place[goal.id], "violated" if (dep, goal.id) in broken else "needs"
         for option in goal.any_of:
-            # a need is drawn as one
+            # A need is drawn as one.
             if option in place and place[option] != place[goal.id] and option not in goal.deps:
                 yield place[option], place[goal.id], "option"
 

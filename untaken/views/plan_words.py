@@ -185,7 +185,7 @@ def distinct(statements: Iterable[Statement]) -> list[Statement]:
     """Statements without those that repeat the counts of a finer layer, in order."""
     finest: dict[tuple[object, ...], Statement] = {}
     every = list(statements)
-    # the finest says most: it comes first and stays
+    # The finest says most: it comes first and stays.
     for statement in sorted(every, key=lambda s: s.situation.layer):
         finest.setdefault(_counts(statement), statement)
     kept = {id(statement) for statement in finest.values()}

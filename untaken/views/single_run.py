@@ -101,7 +101,7 @@ def run_report(
             "no run with this content digest",
             hint="The ledger may have been extended since the link was made; look the run up by its id.",
         )
-    # not every view of a run shows its paths
+    # Not every view of a run shows its paths.
     score, evaluated = corpus.scores[digest], Once(lambda: corpus.evaluations.alone(digest))
     found, graph_findings = corpus.graphs.for_task(run.task_id, run.started.graph)
     whole = not run.integrity.broken

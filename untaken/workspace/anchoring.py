@@ -78,7 +78,7 @@ def anchor(
         reason = "The chain is valid and matches the head recorded in this workspace."
         intact = replace(own, verdict="INTACT", reason=reason)
         return Anchored(integrity=intact, expected=recorded, accepted=False)
-    # who writes such a file can write its sidecar, too
+    # Who writes such a file can write its sidecar, too.
     if extends and own.verdict == "INTACT" and not trusted:
         more = own.head.events - recorded.events
         reason = f"{more} events follow the {recorded.events} recorded here, in an uploaded file"

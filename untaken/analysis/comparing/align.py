@@ -93,7 +93,7 @@ def align_runs(
     sound = sorted((run for run in of_task if not run.integrity.broken), key=_in_order)
     sides = [Side(run, scores[run.digest]) for run in sound]
     _all_there(sides, [*shown, *include, *([reference] if reference else [])], task_id)
-    # one alone cannot be compared
+    # One alone cannot be compared.
     kept = shown or _differing_most(sides, {*include, reference}, max(most, 2))
     chosen = [side for side in sides if side.run.digest in kept]
     if len(chosen) < 2:

@@ -83,7 +83,7 @@ def _values(acted: Any) -> Mapping[Place, Mapping[str, set[bytes | None]]]:
         seen: Counter[str] = Counter()
         for action in actions:
             if isinstance(action, ToolCall):
-                # the second call with the second
+                # The second call with the second.
                 calls[action.tool, seen[action.tool]].append(action.arguments)
                 seen[action.tool] += 1
     return {

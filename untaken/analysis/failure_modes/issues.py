@@ -96,7 +96,7 @@ def track_issues(
 
 def asks_for_statements(issues: Iterable[Issue]) -> bool:
     """Whether any rule may read `statements`, which are dear to compute."""
-    # one that names it in vain costs time alone
+    # One that names it in vain costs time alone.
     return any("statements" in issue.rule.expr for issue in issues)
 
 

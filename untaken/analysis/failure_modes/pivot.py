@@ -77,7 +77,7 @@ def cell_of(mode: str, group: str, runs: Sequence[ReadRun], by: By = "agent") ->
     """The cell of a mode in a group of failed runs."""
     shown = [run for run in runs if ((mode, group) in run.modes if by == "sub_goal" else run.has(mode))]
     none = Unscored("no failed run was read here")
-    # runs of one task are alike: the interval is over tasks
+    # Runs of one task are alike: the interval is over tasks.
     sample = stats.TaskSample({run.run: run.task_id for run in runs})
     low, high = sample.interval({run.run: 1.0 for run in shown}) if runs else (none, none)
     return PivotCell(

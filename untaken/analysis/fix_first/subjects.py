@@ -55,7 +55,7 @@ def subjects_of(graphs: Iterable[PlanGraph]) -> dict[Key, Subject]:
         repeated = Counter(kind for node in graph.sub_goals if (kind := _kind(node))[0] == "rule")
         for node in graph.sub_goals:
             kind = _kind(node)
-            # several nodes that one tool is mapped to are different steps: their titles tell them apart
+            # Several nodes that one tool is mapped to are different steps: their titles tell them apart.
             kind = (*kind, _pattern(node)) if repeated[kind] > 1 else kind
             groups.setdefault(kind, []).append(((graph.id, node.id), node))
     found: dict[Key, Subject] = {}

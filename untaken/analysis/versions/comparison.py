@@ -324,7 +324,7 @@ def _costs(
         of_task: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
         for stratum, (first, second) in cells.items():
             if first and second:
-                # the task comes last, with an agent or without
+                # The task comes last, with an agent or without.
                 of_task[stratum[-1]].append((fmean(first), fmean(second)))
         # What a task does to an agent it may do to all: several agents on it are one difference.
         means = [(fmean(m[0] for m in some), fmean(m[1] for m in some)) for some in of_task.values()]

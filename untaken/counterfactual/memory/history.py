@@ -277,7 +277,7 @@ class Extreme:
                 second = value
             states.append((position, best, holder, second))
         self._positions, self._best, self._holder, self._second = (
-            # before all: nothing
+            # Before all: nothing.
             np.array(column)
             for column in zip((NOWHERE, inf, NOWHERE, inf), *states, strict=True)
         )

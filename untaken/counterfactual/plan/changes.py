@@ -177,7 +177,7 @@ def plan_changes(run: Run, graph: PlanGraph, mapped: Mapped) -> Iterator[PlanCha
     """The accepted changes of a run, in order, from its own record alone."""
     end = run.finished.seq if run.finished else run.own
     calls = [call for call in run.actions if call.seq < end]
-    # globs are tried once a tool
+    # Globs are tried once a tool.
     kinds = {tool: _kind(tool, graph) for tool in {call.tool for call in calls}}
     refused = _refused(run) if any(kinds.values()) else frozenset()
     serves: dict[int, list[str]] = {}

@@ -114,7 +114,7 @@ def valid_actions(reading: RunFacts) -> Score:
 
 def changed_course(reading: RunFacts) -> Score:
     """Share of failures after which the agent did something else: naive, any random agent does."""
-    # the last action has no next
+    # The last action has no next.
     followed = [place for place in reading.failed if place + 1 < len(reading.steps)]
     if not followed:
         return NO_FAILURE

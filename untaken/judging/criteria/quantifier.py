@@ -240,7 +240,7 @@ def _without_outcome(run: Run) -> dict[int, Event]:
             shown[seq] = msgspec.structs.replace(event, success=None, metrics=None)
         else:
             shown[seq] = (
-                # metadata may tell the outcome
+                # Metadata may tell the outcome.
                 msgspec.structs.replace(event, metadata=None) if isinstance(event, RunStarted) else event
             )
     return shown

@@ -96,7 +96,7 @@ def _name(file: Path) -> str:
 
 def _criteria_beside(file: Path) -> CriteriaSet:
     candidates = [file.with_name(_name(file) + ending) for ending in CRITERIA]
-    # an error names the usual one
+    # An error names the usual one.
     return load_criteria(next((f for f in candidates if f.exists()), candidates[0]))
 
 

@@ -45,7 +45,7 @@ def alternatives(
         group = [start]
         for other in places:
             fits = other not in used and other not in group
-            # every two of a group exclude each other
+            # Every two of a group exclude each other.
             if fits and all(_apart(counts, a, other, theta, tested) and order.same(a, other) for a in group):
                 group.append(other)
         proposed = _proposed(counts, sorted(group), theta) if len(group) > 1 else None
@@ -102,7 +102,7 @@ class _PairOrder:
 
     def _seen(self, a: int, b: int) -> Iterator[tuple[tuple[bool, bool], tuple[bool, bool]]]:
         for third in range(len(self.counts.names)):
-            # else no order shows
+            # Else no order shows.
             known = min(self.counts.both[a, third], self.counts.both[b, third]) >= self.min_runs
             if third not in (a, b) and known:
                 yield self._to(a, third), self._to(b, third)

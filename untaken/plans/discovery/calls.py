@@ -134,7 +134,7 @@ def family_fit(runs: Iterable[Run]) -> FamilyFit | None:
         tasks=len(shared),
         found=found / wanted if wanted else 0.0,
         extra=extra / offered if offered else 0.0,
-        # those that fit worst come first
+        # Those that fit worst come first.
         misfits=tuple(sorted(misfits, key=lambda one: -len(one.missing) - len(one.extra))),
     )
 

@@ -278,7 +278,7 @@ def _likely(tool: str, graph: PlanGraph) -> tuple[str, ...]:
 
 
 def _words(text: str) -> set[str]:
-    # not `of`, not `to`
+    # Not `of`, not `to`.
     return {word.casefold() for word in _WORDS.findall(_HUMP.sub(" ", text)) if len(word) > 2}
 
 
@@ -325,7 +325,7 @@ def matched_calls(runs: Iterable[Run], spec: ToolCallSpec) -> CallMatches:
                 others.append(example)
                 continue
             counts = call_counts(spec, run.answers.get(call.seq))
-            # unanswered, it counts where no answer is asked for
+            # Unanswered, it counts where no answer is asked for.
             if counts or (counts is None and spec.answer is None):
                 counting.append(example)
                 holding.add(run.digest)

@@ -51,7 +51,7 @@ class Session:
     @property
     def changed(self) -> bool:
         """Whether anything differs from `base`."""
-        # the cheap test first
+        # The cheap test first.
         return self.graph is not self.base and graph_digest(self.graph) != graph_digest(self.base)
 
     def edit(self, edits: Edit | Sequence[Edit]) -> Self:

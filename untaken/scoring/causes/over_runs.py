@@ -165,7 +165,7 @@ def _cause_of(
         if not key.value:
             return cause
         feature = Feature("argument", key.tool, key.argument, key.value)
-        # its last attempt included
+        # Its last attempt included.
         seen = (RunFeatures.of(one.run).before(one.last + 1)[0] for one in elsewhere)
         return replace(cause, elsewhere_k=sum(feature in features for features in seen))
     condition = _condition(key.tool, runs, elsewhere)

@@ -256,7 +256,7 @@ def _items(seen: View) -> dict[str, int]:
 
 def _effect(turn: Turn, faced: str | None) -> bool | None:
     """Whether an action did what it is there for: by the counts that it raises."""
-    # asleep, it only sleeps
+    # Asleep, it only sleeps.
     if turn.action.startswith("move_") or turn.action == "noop" or turn.seen.sleeping:
         return None
     before, after = turn.seen.achievements, turn.after.achievements

@@ -134,7 +134,7 @@ def _method(method: str, task: str, recordings: Sequence[Recording], budget: int
 def _seed(recording: Recording, budget: int) -> SeedScore:
     episodes = sum(end <= budget for end in recording.ends)
     percent = {
-        # steps never go down: these are first
+        # Steps never go down: these are first.
         name: 100 * sum(times >= 1 for times in unlocked[:episodes]) / episodes
         for name, unlocked in recording.unlocks.items()
         if episodes

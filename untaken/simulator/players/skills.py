@@ -106,7 +106,7 @@ def _possible(agent: AgentState, name: str, wanted: str | None) -> bool:
         return False
     if name in NEARBY:
         item = name.removeprefix("make_")
-        # one is enough, unless one more is wanted
+        # One is enough, unless one more is wanted.
         return (name == wanted or not carried[item]) and all(agent.known_map.places[m] for m in NEARBY[name])
     if name == "eat_plant":
         return bool(agent.plants)

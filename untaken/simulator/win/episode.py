@@ -69,7 +69,7 @@ def watch(world: CrafterWorld, policy: Policy, settings: Watching) -> Iterator[W
         seen = world.observe()
         act = policy.act(Seen(observation=seen, task=settings.task, step=step))
         action = act.action
-        # drawn asleep, too: later draws stay the same
+        # Drawn asleep, too: later draws stay the same.
         mistaken = draw.random() < settings.inject and not seen.sleeping
         if mistaken:
             action = draw.choice([other for other in possible_actions(seen) if other != action])

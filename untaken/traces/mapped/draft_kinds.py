@@ -58,7 +58,7 @@ def _kind_paths(elements: Sequence[Element]) -> Iterator[str]:
             yield path
     for name in KINDS[4:]:
         named = (path for path in paths if like(path.rpartition(".")[2], (name,)))
-        # a name inside is that of what it is in, not of the element
+        # A name inside is that of what it is in, not of the element.
         yield from (path for path in named if "." not in path or name != KINDS[-1])
 
 

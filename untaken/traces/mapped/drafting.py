@@ -264,7 +264,7 @@ class _RunDraft:
         if found is None and part in AROUND:
             found = _named(part, self._outside)
         if found is not None and not (own is self._ends and not self._fields):
-            # what the agent replied is not what was expected
+            # What the agent replied is not what was expected.
             return None if part == "target" and found in (turn_of(self._first) or ()) else found
         if self._fields and part not in ("model", "agent"):
             return None
