@@ -98,6 +98,16 @@ def test_a_check_gets_its_verdict(desc: str, check: dict[str, Any], want: str) -
     assert of_pay(check).verdict == want, desc
 
 
+def test_a_check_on_calls_whose_answers_were_not_recorded_is_not_blind() -> None:
+    made = [
+        a_run(f"r{n}", agent=f"agent-{n}").call("pay", amount=67).call("close").finish(success=True).run()
+        for n in range(4)
+    ]
+    check = {"tool_call": {"name": "pay", "arguments": {"amount": 67}}}
+    (node,) = audited(a_graph({"id": "pay", "check": check}), made).nodes
+    assert (node.verdict, node.tried.hollow, node.tried.hollow_detected) == ("sound", 3, 3)
+
+
 def test_any_call_will_do_only_where_the_tool_changes_nothing() -> None:
     check = {"tool_call": {"name": "pay", "arguments": {}}}
     node = PAID | {"check": check}

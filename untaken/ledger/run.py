@@ -295,7 +295,7 @@ def paired(
     made: ToolCall | None = None
     by_id: dict[str, ToolCall] = {}
     for event in observations:
-        while call is not None and call.seq < event.seq:
+        while call is not None and call.seq <= event.seq:  # equal: added to a copy of a run, after its call
             made = by_id[call.call_id] = call
             call = next(coming, None)
         yield event, made if event.call_id is None else by_id.get(event.call_id)
