@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 from builders import a_graph, a_run
+from hypothesis import given
+from hypothesis import strategies as st
 
-from untaken.plans import map_actions
+from untaken.ledger import ToolCall
+from untaken.plans import call_matches, map_actions
+from untaken.scoring import score_run
 
 
 def call_check(name: str, **arguments: Any) -> dict[str, Any]:
@@ -141,3 +145,35 @@ def test_a_tool_that_looks_like_its_rule_is_matched_by_its_own_name() -> None:
 def test_a_run_without_actions_maps_nothing() -> None:
     mapping = map_actions(a_run().say("hi", "user").finish().run(), DESK)
     assert (mapping.mapped, mapping.extra, mapping.findings) == ((), (), ())
+
+
+VALUES: Any = st.sampled_from([0, 1, 1.0, True, "1", "a", None, [1], {"any": True}, {"glob": "a*"}])
+ARGUMENTS = st.dictionaries(st.sampled_from(["", "kind", "table"]), VALUES, max_size=2)
+EXPECTED = st.fixed_dictionaries(
+    {"arguments": ARGUMENTS, "match": st.sampled_from(["exact", "subset", "call_keys"])},
+    optional={"compare_args": st.lists(st.sampled_from(["kind", "table"]), max_size=2)},
+)
+
+
+@given(st.lists(EXPECTED, min_size=1, max_size=6), st.lists(ARGUMENTS, min_size=1, max_size=6))
+def test_a_call_serves_the_checks_that_it_fulfils_however_few_are_compared(
+    expected: list[dict[str, Any]], made: list[dict[str, Any]]
+) -> None:
+    nodes = [
+        {"id": f"s{n}", "check": {"tool_call": {"name": "convert", **one}}} for n, one in enumerate(expected)
+    ]
+    graph, builder = a_graph(*nodes), a_run()
+    for arguments in made:
+        builder.call("convert", ok=True, **arguments)
+    run = builder.finish().run()
+    checks = [(node.id, node.check.tool_call) for node in graph.sub_goals if node.check]
+    met = {
+        call.seq: [name for name, spec in checks if spec and call_matches(spec, call)]
+        for call in run.of(ToolCall)
+    }
+    every = [name for name, _ in checks]
+    assert map_actions(run, graph).mapped == tuple(
+        (seq, name, "check") for seq, names in met.items() for name in names or every
+    )
+    completed = {result.sub_goal for result in score_run(run, graph).results if result.completed}
+    assert completed == {name for names in met.values() for name in names}

@@ -52,7 +52,7 @@ from untaken.plans.validation import validate as validate
 if TYPE_CHECKING:
     from untaken.plans.calls import (
         answer_patterns as answer_patterns, chars_of as chars_of, expected_of as expected_of,
-        reads_text as reads_text,
+        fixed_arguments as fixed_arguments, plain_key as plain_key, reads_text as reads_text,
     )
     from untaken.plans.diff import (
         Edge as Edge, FieldChange as FieldChange, Renamed as Renamed,

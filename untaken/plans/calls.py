@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,8 @@ from untaken.plans.patterns import (
     text_pattern,
 )
 from untaken.plans.plan_graph import AnswerSpec, Rule, ToolCallSpec
+
+_PLAIN: Final = (str, int, float, type(None))
 
 
 def call_matches(spec: ToolCallSpec, call: ToolCall) -> bool:
@@ -104,6 +106,30 @@ def expected_of(spec: ToolCallSpec | Rule) -> Mapping[str, Any]:
             made = without_free_text(spec, made)
         spec.__dict__["expected"] = made
     return made
+
+
+def fixed_arguments(spec: ToolCallSpec) -> Mapping[str, object]:
+    """Arguments that have one plain value in each call that matches, unless the call leaves them out.
+
+    The values are `plain_key`s. By these, few calls need be compared where a plan has hundreds of checks on
+    one tool.
+
+    Raises:
+        UntakenError: ``graph-pattern-invalid``.
+    """
+    made: dict[str, object] | None = spec.__dict__.get("fixed")
+    if made is None:
+        compared = spec.compare_args
+        named = [one for one in expected_of(spec).items() if compared is None or one[0] in compared]
+        made = {name: key for name, value in named if (key := plain_key(value)) is not None}
+        spec.__dict__["fixed"] = made
+    return made
+
+
+def plain_key(value: Any) -> tuple[bool, object] | None:
+    """The same for values that compare as equal; ``None`` for mappings, lists and patterns."""
+    # In Python True equals 1, in JSON it does not.
+    return (isinstance(value, bool), value) if isinstance(value, _PLAIN) else None
 
 
 def reads_text(spec: ToolCallSpec | Rule) -> bool:

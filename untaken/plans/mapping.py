@@ -13,7 +13,15 @@ from msgspec import Struct
 from untaken import limits
 from untaken.errors import Finding, Where
 from untaken.ledger import ActionMapping, Message, Observation, Plan, Run, ToolCall
-from untaken.plans.calls import answer_fits, call_matches, chars_of, expected_of, reads_text
+from untaken.plans.calls import (
+    answer_fits,
+    call_matches,
+    chars_of,
+    expected_of,
+    fixed_arguments,
+    plain_key,
+    reads_text,
+)
 from untaken.plans.globs import matches_glob
 from untaken.plans.patterns import contains
 from untaken.plans.plan_graph import PlanGraph, Rule, ToolCallSpec
@@ -79,13 +87,17 @@ class _Tool:
         always: the sub-goals that claim every call of it; ``None`` where a rule looks at the arguments or the
             answer. `alone`: the one that does, where nothing else need be looked at. `plain`: there is one,
             or no rule and no check is about the tool.
-        expecting: the sub-goals whose tool_call check is on it.
+        expecting: the sub-goals whose tool_call check is on it. `telling`: the argument that tells most of
+            them apart; `by_value`: their places by its value, and under ``None`` of those without it.
         comparisons: with how many rules and checks a call is compared; `reading`: of them, those that take
             the longer the more the call and its answer say.
         asks: whether a rule looks at the answer.
     """
 
-    __slots__ = ("alone", "always", "asks", "claims", "comparisons", "expecting", "plain", "reading")
+    __slots__ = (
+        *("alone", "always", "asks", "by_value", "claims"),
+        *("comparisons", "expecting", "plain", "reading", "telling"),
+    )
 
     def __init__(self, claims: list[_Claim], expecting: Sequence[_Expected]) -> None:
         self.claims = claims
@@ -100,10 +112,28 @@ class _Tool:
         sole = self.always is not None and len(self.always) == 1 and not self.reading
         self.alone = self.always[0] if self.always and sole else None
         self.plain = self.alone is not None or not self.comparisons
+        values: dict[str, set[object]] = {}
+        for _, call in expecting:
+            for name, value in fixed_arguments(call).items():
+                values.setdefault(name, set()).add(value)
+        self.telling = max(values, key=lambda name: len(values[name]), default="")
+        self.by_value: dict[object, list[int]] = {}
+        for place, (_, call) in enumerate(expecting):
+            self.by_value.setdefault(fixed_arguments(call).get(self.telling), []).append(place)
 
     def claimants(self, call: ToolCall, answer: Observation | None) -> tuple[str, ...]:
         """The sub-goals whose rules claim the call, in graph order."""
         return _distinct([claim for claim in self.claims if _fits_call(claim[1], call, answer)])
+
+    def fulfilled(self, call: ToolCall) -> list[_Expected]:
+        """The checks that the call is as expected by, in graph order."""
+        near = self.expecting
+        if self.telling in call.arguments:
+            rest = self.by_value.get(None, [])
+            value = plain_key(call.arguments[self.telling])
+            alike = self.by_value.get(value, []) if value is not None else []
+            near = [near[place] for place in sorted([*alike, *rest])]
+        return [one for one in near if call_matches(one[1], call)]
 
 
 class _Index:
@@ -224,11 +254,10 @@ class _Mapper:
         if claimants:
             self.ruled(event.seq, claimants)
             return True
-        expecting = tool.expecting
-        fulfilled = [one for one in expecting if call_matches(one[1], event)]
         # A call that fulfils no check is still an attempt at those that expect its tool.
-        self.mapped += [(event.seq, sub_goal, "check") for sub_goal, _ in fulfilled or expecting]
-        return bool(expecting)
+        serves = tool.fulfilled(event) or tool.expecting
+        self.mapped += [(event.seq, sub_goal, "check") for sub_goal, _ in serves]
+        return bool(serves)
 
     def message(self, event: Message) -> None:
         claims = self.index.text_claims

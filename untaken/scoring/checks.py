@@ -315,7 +315,7 @@ class CheckRunner:
         clear: list[ToolCall] = []
         unclear: list[ToolCall] = []
         refused: list[ToolCall] = []
-        for call in filter(partial(call_matches, spec), calls):
+        for call in filter(partial(call_matches, spec), self._trace.calls_like(spec)):
             counts = call_counts(spec, self._trace.answer(call))
             (clear if counts else unclear if counts is None else refused).append(call)
             if len(clear) == enough:  # later calls take nothing back

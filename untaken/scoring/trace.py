@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TypeVar
+from operator import attrgetter
+from typing import Final, TypeVar
 
 from untaken import limits
 from untaken.ledger import (
@@ -21,10 +22,13 @@ from untaken.ledger import (
     infrastructure_of,
     paired,
 )
-from untaken.plans import ToolCallSpec, chars_of, reads_text
+from untaken.plans import ToolCallSpec, chars_of, fixed_arguments, plain_key, reads_text
 from untaken.scoring.verdicts import not_withdrawn
 
 E = TypeVar("E", bound=Event)
+_SEQ: Final = attrgetter("seq")
+_LEFT_OUT: Final = object()
+"""Instead of the value of an argument that a call does not give."""
 
 
 class Trace:
@@ -42,6 +46,7 @@ class Trace:
 
     __slots__ = (
         "_by_tool",
+        "_by_value",
         "_chars",
         "_comparisons",
         "_failures",
@@ -72,6 +77,7 @@ class Trace:
         for verdict in not_withdrawn(recorded) if recorded else ():
             self.verdicts.setdefault(verdict.sub_goal, []).append(verdict)
         self._by_tool: dict[str, list[ToolCall]] | None = None
+        self._by_value: dict[tuple[str, str], dict[object, list[ToolCall]]] = {}
         self._run = run
         self._comparisons = 0
         self._chars: dict[str, int] = {}
@@ -127,6 +133,25 @@ class Trace:
             for call in self.calls:
                 self._by_tool[call.tool].append(call)
         return self._by_tool.get(tool, ())
+
+    def calls_like(self, spec: ToolCallSpec) -> Sequence[ToolCall]:
+        """The calls of a check's tool that may be as it expects, in order; the others are not."""
+        every = self.calls_of(spec.name)
+        return min(
+            (self._with(name, value, spec.name) for name, value in fixed_arguments(spec).items()),
+            key=len,
+            default=every,
+        )
+
+    def _with(self, name: str, value: object, tool: str) -> Sequence[ToolCall]:
+        """The calls of a tool that have this value of an argument, or leave it out."""
+        found = self._by_value.get((tool, name))
+        if found is None:
+            found = self._by_value[tool, name] = defaultdict(list)
+            for call in self.calls_of(tool):
+                found[plain_key(call.arguments[name]) if name in call.arguments else _LEFT_OUT].append(call)
+        without = found.get(_LEFT_OUT, [])
+        return sorted([*found.get(value, ()), *without], key=_SEQ) if without else found.get(value, ())
 
     def answer(self, call: ToolCall) -> Observation | None:
         """The last recorded answer to a call."""

@@ -65,10 +65,10 @@ def probe(plan: PlanRuns, name: str) -> Probe:
         return Probe(reads_nothing=True)
     tried, detected = {"hollow": 0, "changed": 0}, {"hollow": 0, "changed": 0}
     for one in _completing(plan, name):
-        run = plan.bare(one.run)
-        if not _completed(plan, run, name):
+        bare = plan.bare(one.run)
+        if not bare.completed(name):
             continue
-        for kind, mutant in _mutants(plan, name, one, run):
+        for kind, mutant in _mutants(plan, name, one, bare.run):
             if kind == "changed" and detected[kind]:  # one is enough: it looks at values
                 break
             completed = _completed(plan, mutant, name)

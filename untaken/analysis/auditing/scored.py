@@ -12,7 +12,14 @@ from untaken.analysis.auditing.mutants import without_verdicts
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run, RunFinished, State, copies_of
 from untaken.plans import PlanGraph, matches_glob, read_source
-from untaken.scoring import CompiledGraph, NodeResult, RunScore, StateFold, compiled_graph
+from untaken.scoring import (
+    CompiledGraph,
+    NodeResult,
+    RunScore,
+    StateFold,
+    compiled_graph,
+    score_together,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,12 +103,15 @@ class PlanRuns:
         return any(matches_glob(glob, tool) for glob in self.graph.mutates)
 
     @cached_property
-    def _bare(self) -> dict[str, Run]:  # a frozen object's cache
+    def _bare(self) -> dict[str, PlannedRun]:  # a frozen object's cache
         return {}
 
-    def bare(self, run: Run) -> Run:
-        """The run without verdicts, made once."""
-        return self._bare.setdefault(run.digest, without_verdicts(run))
+    def bare(self, run: Run) -> PlannedRun:
+        """The run without verdicts and its score, made once for all sub-goals."""
+        if run.digest not in self._bare:
+            bare = without_verdicts(run)
+            self._bare[run.digest] = PlannedRun(run=bare, score=next(score_together([bare], self.graph)))
+        return self._bare[run.digest]
 
 
 def read_paths(expression: str) -> list[tuple[str, ...]]:
