@@ -78,7 +78,7 @@ def p_value(p: Number, name: str = "", *, unknown: str = UNSCORED) -> str:
         return unknown
     small = p < SMALLEST_P
     figure = f"{SMALLEST_P if small else p:.3f}"
-    return f"{name} {'<' if small else '='} {figure}" if name else "<" * small + figure
+    return f"{name} {'<' if small else '='} {figure}" if name else f"{'<' if small else ''}{figure}"
 
 
 def money(cost: Number, unit: str, *, unknown: str = "not recorded") -> str:

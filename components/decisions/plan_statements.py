@@ -28,7 +28,6 @@ from untaken.views import (
 
 LINKS: Final = 6
 COLUMNS: Final = 3
-SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 WIDTHS: Final = {
     "support": st.column_config.TextColumn(width=125),
     "situation": st.column_config.TextColumn(width=120),
@@ -117,7 +116,7 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         height=min(38 + ROW * len(listed), 470),
         row_height=ROW,
         most=500,
-        columns={"difference": SIGNED, "q": st.column_config.NumberColumn(format=tables.P_VALUE)} | WIDTHS,
+        columns=WIDTHS,
     )
     tables.download(
         lambda: tables.csv(statements_table(corpus.plans)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
@@ -12,11 +13,13 @@ import streamlit as st
 from components.shared import state, text
 from components.shared.panels import panel
 from components.shared.styles import style
+from untaken.numbers import p_value, points
 from untaken.views import FORMATS, MEANINGS, TITLES, csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+    from pandas.io.formats.style import Styler
 
 MIME: Final = {
     "csv": "text/csv",
@@ -50,8 +53,10 @@ LEAST_WIDTH: Final = 150
 WIDEST: Final = 500
 NAMED_WIDTHS: Final = {"small": 75, "medium": 200, "large": 400}
 """Pixels of Streamlit's own widths; `WIDEST` is its limit for columns without one."""
-P_VALUE: Final = "%.2g"
-"""Two digits that count: a small p is never 0.000."""
+WRITTEN: Final[Mapping[str, Callable[[Any], str]]] = {"p": p_value, "points": partial(points, digits=0)}
+"""Numbers as text by the format that their table declares; they still sort as numbers."""
+MOST_WRITTEN: Final = 200_000
+"""Cells of a table whose numbers are written so: pandas styles no more."""
 SPELLED: Final = {"sub_goal": "sub-goal", "p_holm": "p (Holm)", "tau_b": "τ-b"}
 """Headings that differ from the name of their column by more than spaces."""
 MEASURED: Final = 100
@@ -118,7 +123,7 @@ def table(
     shown = frame.drop(columns=[c for c, how in (columns or {}).items() if how is None and c in frame])
     shown = _filled(shown if most is None else shown.head(most))
     st.dataframe(  # type: ignore[call-overload]
-        shown,
+        _written(shown),
         hide_index=True,
         height=height,
         row_height=row_height,
@@ -187,6 +192,15 @@ def heading(column: str) -> str:
     return column.replace("_", " ")
 
 
+def _written(frame: pd.DataFrame) -> pd.DataFrame | Styler:
+    """The table with its p-values and points as sentences have them."""
+    formats = frame.attrs.get(FORMATS, {})
+    writers = {name: WRITTEN[formats[name]] for name in frame.columns if formats.get(name) in WRITTEN}
+    if not writers or not 0 < frame.size <= MOST_WRITTEN:
+        return frame
+    return frame.style.format(writers, na_rep="–")  # type: ignore[arg-type]
+
+
 def _headed(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Column settings with a heading in words, and what the column means where the mouse rests on it.
 
@@ -198,9 +212,12 @@ def _headed(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
         how = columns.get(name) or {}
         asked = {"label": how} if isinstance(how, str) else how
         shown = formats.get(name)
-        written = st.column_config.NumberColumn(format=P_VALUE if shown == "p" else shown) if shown else {}
+        written = st.column_config.NumberColumn(format=shown) if shown and shown not in WRITTEN else {}
         given = {k: v for each in (written, asked) for k, v in each.items() if v is not None}
-        settings[name] = {"label": titles.get(name) or heading(name), "help": meanings.get(name), **given}
+        # Once: the ends of its interval are beside it.
+        unit = ", points" if shown == "points" and name not in ("low", "high") else ""
+        label = f"{titles.get(name) or heading(name)}{unit}"
+        settings[name] = {"label": label, "help": meanings.get(name), **given}
     return settings
 
 

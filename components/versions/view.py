@@ -15,6 +15,7 @@ from untaken.views import (
     STAR,
     cause_of,
     causes_of_versions,
+    cost_unit_of,
     discordant_pairs_table,
     dump,
     suspect_words,
@@ -35,7 +36,7 @@ FIELD_WORDS: Final[dict[Field, str]] = {
 MOST_PAIRS: Final = 4
 COLUMNS: Final = {
     "sub_goal": None,
-    "title": st.column_config.TextColumn("sub-goal", width=240),
+    "title": st.column_config.TextColumn("sub-goal", width=190),
     "critical": st.column_config.CheckboxColumn(width=70),
     "p": None,
 }
@@ -150,8 +151,14 @@ def costs(found: VersionComparison) -> None:
     """Retries, cost, tokens and steps."""
     if found.costs:
         st.subheader("Retries and cost per run", anchor=False)
+        whole = version_costs_table(found)
+        unit = state.derived(cost_unit_of, of_all=True).upper()
         tables.table(
-            version_costs_table(found), key="version-costs", name="Costs by version", columns={"p": None}
+            whole.replace({"measure": {"cost": f"cost, {unit}"}}) if unit else whole,
+            key="version-costs",
+            name="Costs by version",
+            whole=lambda: whole,
+            columns={"p": None},
         )
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from drawn import a_graph, a_score
 from plotly.offline import get_plotlyjs
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from components import figures
@@ -69,17 +70,23 @@ def test_numbers_are_written_as_their_table_declares_unless_the_page_says_otherw
             "rate": figure("a share", float, "percent"),
             "p": figure("a p-value", float, "p"),
             "own": figure("a share", float, "percent"),
+            "difference": figure("of two shares", float, "points"),
             "plain": figure("a figure", float),
         }
         own = {"rate": "share", "own": st.column_config.NumberColumn(format="%.3f")}
-        tables.table(frame(columns, [0.25]), key="t", name="T", columns=own)
+        tables.table(frame(columns, [0.25, 0.8741, 3e-14]), key="t", name="T", columns=own)
 
     app = AppTest.from_function(page).run()
     columns = json.loads(app.dataframe[0].proto.columns)
     written = {name: how.get("type_config", {}).get("format") for name, how in columns.items()}
     written.pop("_index", None)
-    assert written == {"rate": "percent", "p": "%.2g", "own": "%.3f", "plain": None}
-    assert columns["rate"]["label"] == "share"
+    assert written == {"rate": "percent", "p": None, "own": "%.3f", "difference": None, "plain": None}
+    assert [columns[name]["label"] for name in ("rate", "difference")] == ["share", "difference, points"]
+    (shown,) = app.dataframe
+    assert list(shown.value["p"]) == [0.25, 0.8741, 3e-14]  # so that it sorts as a number
+    words = convert_arrow_bytes_to_pandas_df(shown.proto.arrow_data.styler.display_values)
+    assert list(words["p"]) == ["0.250", "0.874", "<0.001"]
+    assert list(words["difference"]) == ["+25", "+87", "0"]
 
 
 def test_what_is_folded_is_drawn_once_it_is_opened() -> None:

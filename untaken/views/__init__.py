@@ -181,7 +181,7 @@ if TYPE_CHECKING:
         SignalReview as SignalReview, applied_table as applied_table, context_names as context_names,
         contexts_by_evidence as contexts_by_evidence, estimates_table as estimates_table,
         records_table as records_table, signal_review as signal_review, signals_table as signals_table,
-        signals_waiting as signals_waiting,
+        signals_waiting as signals_waiting, well_founded as well_founded,
     )
     from untaken.views.review import (
         OrderedRun as OrderedRun, ReviewItem as ReviewItem, contradictory as contradictory,
@@ -236,7 +236,7 @@ if TYPE_CHECKING:
         verdict_views as verdict_views,
     )
     from untaken.views.versions import (
-        cause_of as cause_of, causes_of_versions as causes_of_versions,
+        cause_of as cause_of, causes_of_versions as causes_of_versions, cost_unit_of as cost_unit_of,
         discordant_pairs_table as discordant_pairs_table, suspect_words as suspect_words,
         version_changes as version_changes, version_changes_table as version_changes_table,
         version_costs_table as version_costs_table, version_headline as version_headline,

@@ -37,7 +37,7 @@ CHOICES: Final[Columns[Choice]] = {
     "support": text("none, weak or supported", "support"),
     "direction": text("what is supported of the alternative: better or worse", "direction"),
     "support_reason": text("why, in words", "support_reason"),
-    "q": figure("two-sided p-value of no advantage, adjusted for being one of q_family", "q"),
+    "q": figure("two-sided p-value of no advantage, adjusted for being one of q_family", "q", "p"),
     "q_family": count("pairs of skills that a test could tell apart, each counted once", "q_family"),
     "n_selected": count("outcomes in the selected skill's history", "n_selected"),
     "n_alternative": count("outcomes in the alternative's history", "n_alternative"),

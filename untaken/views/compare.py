@@ -81,7 +81,7 @@ OUTCOME_SPLITS: Final[Columns[OutcomeSplit]] = {
     "successes": count("number of runs in which it is known", "successes"),
     "done_in_failures": count("failed runs that completed it (called the tool)", "done_in_failures"),
     "failures": count("number of runs in which it is known", "failures"),
-    "difference": figure("share of the successes minus share of the failures", "difference", "%+.2f"),
+    "difference": figure("share of the successes minus share of the failures", "difference", "points"),
     "p": figure("two-sided, Fisher's exact test", "p", "p"),
     "p_holm": figure("adjusted for all sub-goals tested (Holm)", "p_holm", "p"),
     "unknown": count("runs with an outcome in which it is not known, or not required", "unknown"),

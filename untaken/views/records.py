@@ -232,6 +232,11 @@ def records_table(snapshot: Snapshot, contexts: Contexts) -> pd.DataFrame:
     return frame(RECORDS, (RecordRow(record=r, context=contexts.get(r.context_hash)) for r in records))
 
 
+def well_founded(records: pd.DataFrame) -> int:
+    """How many records rest on `N_MIN` effective runs or more."""
+    return int((records["n_effective"] >= N_MIN).sum())
+
+
 def estimates_table(snapshot: Snapshot, skill: str, context_hash: str) -> pd.DataFrame:
     """One row per observation of the skill in the context, in the order known (columns: `ESTIMATES`)."""
     course = snapshot.course(skill, context_hash)

@@ -35,9 +35,9 @@ VERSION_CHANGES: Final[Columns[SubGoalChange]] = {
     "called": truth("whether it differs (Holm, 0.05)", "called", title="changed"),
     "kind": text("skipped or failed: what grew where it is completed less often", "kind"),
     "difference": figure(
-        "completed, second minus first version, of runs that reached it", "difference", "%+.2f"
+        "completed, second minus first version, of runs that reached it", "difference", "points"
     ),
-    **interval(shown="%+.2f"),
+    **interval(shown="points"),
     "p": figure("two-sided exact p, inside task and agent", "p", "p"),
     "p_holm": figure("adjusted by Holm among those that could differ at all (Tarone)", "p_holm", "p"),
     "a_completed": count(
@@ -87,6 +87,13 @@ def version_changes_table(found: VersionComparison) -> pd.DataFrame:
 def version_costs_table(found: VersionComparison) -> pd.DataFrame:
     """One row per measure (columns: `VERSION_COSTS`)."""
     return frame(VERSION_COSTS, found.costs)
+
+
+def cost_unit_of(corpus: Corpus) -> str:
+    """The one unit of the recorded costs; empty where runs differ or record none."""
+    ends = [run.finished for run in corpus.runs.values() if run.finished is not None]
+    units = {end.cost_unit for end in ends if end.cost is not None}
+    return units.pop() if len(units) == 1 else ""
 
 
 def discordant_pairs_table(found: VersionComparison) -> pd.DataFrame:
