@@ -6,8 +6,16 @@ import streamlit as st
 
 from components.memory import view
 from components.shared import cards, options, state
+from untaken.counterfactual import N_MIN
 from untaken.numbers import counted
-from untaken.views import applied_table, context_names, records_table, signal_review, signals_waiting
+from untaken.views import (
+    applied_table,
+    context_names,
+    records_table,
+    signal_review,
+    signals_waiting,
+    well_founded,
+)
 
 
 def main() -> None:
@@ -26,8 +34,16 @@ def main() -> None:
     cards.number_cards(
         ("Observations", f"{snapshot.observations:,}", "one per decision point, plus applied weak signals"),
         ("Runs", f"{snapshot.runs:,}", "finished, unbroken, with a known success"),
-        ("Records", f"{len(records):,}", "a skill in a context, with an outcome"),
-        ("Signals waiting", f"{len(review.effects):,}", f"{len(review.advised):,} of them advised"),
+        (
+            "Records",
+            f"{len(records):,}",
+            f"a skill in a context; {well_founded(records):,} of them from {N_MIN} runs or more",
+        ),
+        (
+            "Signals waiting",
+            f"{len(review.effects):,}",
+            f"{len(review.advised):,} advised: supported, and not against their direction",
+        ),
     )
     cards.copies(corpus.memory)
     view.complete_link(records)

@@ -28,12 +28,12 @@ ANNOTATE: Final = "pages/annotate.py"
 MOST_CARDS: Final = 12
 WIDTHS: Final = {
     "graph": None,
-    "title": None,
+    "sub_goal": None,
     "proposed": None,
-    "sub_goal": st.column_config.TextColumn(width=170),
+    "title": st.column_config.TextColumn("sub-goal", width=240),
     "critical": st.column_config.CheckboxColumn(width=70),
     "verdict": st.column_config.TextColumn(width=90),
-    "why": st.column_config.TextColumn(width=480),
+    "why": st.column_config.TextColumn(width=430),
     "low": None,
     "high": None,
     "hollow": None,
@@ -149,9 +149,11 @@ def edges(found: PlanAudit) -> None:
     if not doubtful:
         sound = sum(one.verdict == "sound" for one in found.edges)
         st.caption(f"No edge is doubtful; {sound} of {len(found.edges)} are confirmed by successful runs.")
+    titles = {(one.graph, one.sub_goal): one.title or one.sub_goal for one in found.nodes}
     for at, one in enumerate(doubtful[:MOST_CARDS]):
         with st.container(border=True):
-            st.markdown(f"**{text.label(one.sub_goal)}** needs **{text.label(one.dependency)}** · doubtful")
+            needs, first = (text.label(titles[one.graph, name]) for name in (one.sub_goal, one.dependency))
+            st.markdown(f"**{needs}** needs **{first}** · doubtful")
             st.write(_sentence(one.why))
             with st.container(horizontal=True, vertical_alignment="center"):
                 if one.proposed is not None:
@@ -192,7 +194,14 @@ def everything(found: PlanAudit) -> None:
     graphs = len({one.graph for one in found.nodes})
     # Of one plan alone its name is no news.
     columns = {name: how for name, how in WIDTHS.items() if name != "graph" or graphs < 2}
-    tables.table(audited_nodes_table(found), key="audit-nodes", name="Audit of sub-goals", columns=columns)
+    whole = audited_nodes_table(found)
+    tables.table(
+        whole.assign(title=whole["title"].fillna(whole["sub_goal"])),
+        key="audit-nodes",
+        name="Audit of sub-goals",
+        whole=lambda: whole,
+        columns=columns,
+    )
     tables.folded_table(
         "All edges", lambda: audited_edges_table(found), key="audit-edges", name="Audit of edges"
     )

@@ -46,14 +46,18 @@ def pick(digest: str | None) -> None:
 
 
 def evaluated_or_not(review: ChoiceReview) -> None:
-    """How many runs were evaluated, against what, and why the others were not."""
+    """How many runs were evaluated, and against what."""
     skipped = sum(review.refused.values())
     st.caption(
         f"{counted(len(review.digests) - skipped, 'run')} evaluated, {skipped:,} not"
         " · each delta uses what was known when the run started, without its own outcome"
         " · association in past runs, not causation"
     )
-    if skipped:
+
+
+def why_not(review: ChoiceReview) -> None:
+    """Why runs could not be evaluated, where there are some."""
+    if skipped := sum(review.refused.values()):
         reasons = Counter(review.refused)
         tables.folded(
             f"Why {counted(skipped, 'run')} could not be evaluated",

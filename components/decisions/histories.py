@@ -11,6 +11,7 @@ import streamlit as st
 from components import figures
 from components.decisions import choice_view
 from components.shared import cards, listeners, options, state, tables, text
+from components.shared.choice_words import in_words
 from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
 from untaken.analysis import Corpus
@@ -30,6 +31,16 @@ COLUMNS: Final = [
     *("parts", "advantage", "low", "high", "context", "agent", "task_id", "decision_point"),
     *("avg_cost", "avg_steps", "support_reason", "choice", "run_id", "digest"),
 ]
+OF_CHOICES: Final = (
+    *("selected", "alternative", "context", "advantage", "low", "high", "q"),
+    *("called", "parts", "n_selected", "n_alternative"),
+)
+"""Columns on the page; the download has more."""
+IN_FULL: Final = (
+    *("advantage", "low", "high", "avg_cost", "avg_steps", "support_reason"),
+    *("choice", "run_id", "digest"),
+)
+"""Columns of the alternatives that the download alone has."""
 WORDS: Final[Mapping[str, str]] = {str(verdict): words for verdict, words in DELTA_WORDS.items()}
 MORE: Final = 10
 
@@ -41,14 +52,13 @@ def draw(review: ChoiceReview) -> None:
     if review.paths.empty:
         st.info("No run has two or more decision points with alternatives, so there are no paths to compare.")
         return
-    paths = by_value(review.paths, FILTERS, key="decisions")
+    paths = _filtered(review.paths)
     choices = review.among(paths)
     chosen = review.find(state.selected("choice"))
     _counts(choices, paths)
     for copies in review.copies:
         st.caption(f"{text.label(copies, 300)}.")
     _figure(choices, paths, chosen)
-    choice_view.placebo_on_request()
     choice_view.picker(choices, chosen)
     if chosen:
         choice_view.detail(chosen, review, state.compared())
@@ -56,6 +66,8 @@ def draw(review: ChoiceReview) -> None:
     listeners.into_view("choice", chosen.digest if chosen and picked else None)
     _every_choice(choices)
     _every_path(review, paths, chosen)
+    choice_view.placebo_on_request()
+    choice_view.why_not(review)
 
 
 def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
@@ -109,8 +121,18 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
 
 
 def _every_choice(choices: Sequence[Choice]) -> None:
-    st.subheader("Every choice", anchor=False)
-    tables.table(table_of_choices(choices), key="every", name="Choices", height=320)
+    def draw() -> None:
+        every = table_of_choices(choices)
+        tables.table(
+            in_words(every),
+            key="every",
+            name="Choices",
+            height=320,
+            whole=lambda: every,
+            columns=dict.fromkeys(set(every) - {*OF_CHOICES}),
+        )
+
+    tables.folded("Every choice", draw, key="every")
 
 
 def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None) -> None:
@@ -130,19 +152,18 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
     if len(ordered) > FEW:
         st.caption(f"The first {FEW:,} of {len(ordered):,} rows; download the table to see all.")
     first = ordered.head(FEW)
-    shown = review.table(first, evaluated)[COLUMNS]
+    shown = in_words(review.table(first, evaluated))[COLUMNS]
     row = tables.table(
         shown.assign(verdict=shown["verdict"].map(WORDS)),
         key="paths",
         name="Alternatives",
         selectable=True,
-        height=460,
+        height=tables.height_of(len(shown), most=320),
         whole=lambda: review.table(ordered, evaluated)[COLUMNS],
         columns={
             "verdict": st.column_config.TextColumn(width=190),  # whole: it is the same few words in all rows
-            "digest": None,
-            "choice": None,
-        },
+        }
+        | dict.fromkeys(IN_FULL),
     )
     if row is not None:
         state.open_run(str(first["digest"].iloc[row]), decision=int(first["decision_point"].iloc[row]))
@@ -153,22 +174,27 @@ def _evaluated(corpus: Corpus) -> Corpus:
     return corpus
 
 
-def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd.DataFrame:
+def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows whose values are among those chosen, one widget a column; nothing chosen keeps every row."""
     kept = frame
-    for place, (name, words) in zip(st.columns(len(columns)), columns.items(), strict=True):
-        offered = sorted(frame[name].dropna().unique().tolist())
+    offers = {name: sorted(frame[name].dropna().unique().tolist()) for name in FILTERS}
+    asked = {name: options.asked(name, offered) for name, offered in offers.items()}
+    used = sum(map(bool, asked.values()))
+    label = f"Filters ({used} active)" if used else "Filters"
+    box = st.expander(label, expanded=bool(used), icon=":material/filter_list:")
+    for place, (name, words) in zip(box.columns(len(FILTERS)), FILTERS.items(), strict=True):
+        offered, key = offers[name], f"decisions-{name}"
         shown = WORDS if name == "verdict" else {value: text.one_line(value, 60) for value in offered}
         # Before the widget is drawn, so that it shows what the address says.
-        st.session_state[f"{key}-{name}"] = options.asked(name, offered)
+        st.session_state[key] = asked[name]
         with place:
             chosen = st.multiselect(
                 words,
                 offered,
                 format_func=shown.__getitem__,
-                key=f"{key}-{name}",
+                key=key,
                 on_change=options.changed,
-                args=(name, f"{key}-{name}"),
+                args=(name, key),
                 placeholder="All",
             )
         if chosen:

@@ -14,6 +14,7 @@ import streamlit as st
 
 from components import figures
 from components.shared import evaluating, roles, state, tables, text
+from components.shared.choice_words import in_words
 from components.shared.panels import panel
 from untaken.counterfactual import Flag, PolicyMemory, Signal, Snapshot, context_words, fold_in
 from untaken.errors import UntakenError
@@ -32,6 +33,11 @@ FLAGS: Final[dict[Flag, str]] = {
 }
 DIRECTIONS: Final = {"negative": "▼ against the skill", "positive": "▲ for the skill"}
 WIDE: Final = st.column_config.TextColumn(width=290)
+IN_FULL: Final = (
+    *("n_runs", "cost_low", "cost_high", "steps_low", "steps_high", "context_hash"),
+    *("avg_cost_reason", "cost_low_reason", "avg_steps_reason", "steps_low_reason"),
+)
+"""Columns of the records that the download alone has."""
 ASKED: Final = "memory_asked"
 DONE: Final = "memory_done"
 
@@ -68,13 +74,6 @@ def choose_context(records: pd.DataFrame, names: Mapping[str, str]) -> str:
         contexts_by_evidence(records, names),
         shown=lambda key: text.one_line(context_words(names[key], key), 120),
     )
-
-
-def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with each context as the pages name it; its hash says which one it is."""
-    pairs = zip(frame["context"], frame["context_hash"], strict=True)
-    known = ((context if isinstance(context, str) else None, key) for context, key in pairs)
-    return frame.assign(context=[context_words(context, key) for context, key in known])
 
 
 @panel
@@ -147,18 +146,20 @@ def course(here: pd.DataFrame, snapshot: Snapshot, context: str) -> None:
 
 @panel
 def every_record(records: pd.DataFrame, snapshot: Snapshot) -> None:
-    """All records of a snapshot as a table."""
-    unit = f"Costs in {text.label(snapshot.cost_unit.upper(), 40)}. " if snapshot.cost_unit else ""
+    """All records of a snapshot as a table, what rests on most runs first."""
+    unit = f" Costs in {text.label(snapshot.cost_unit.upper(), 40)}." if snapshot.cost_unit else ""
     st.caption(
-        f"{unit}Intervals are 95%: Student's t over effective runs for means; at least two runs needed."
+        "Most evidence first. Effective runs: repeats within a run count as one run, as do copies of a run. "
+        f"Low and high: 95% interval; those of cost and steps are in the download.{unit}"
     )
     tables.table(
-        in_words(records),
+        in_words(records.sort_values(["n_effective", "n"], ascending=False, kind="stable")),
         key="records",
         name="Records of policy memory",
         height=360,
         most=5_000,
-        columns={"context": WIDE, "context_hash": None},
+        whole=lambda: in_words(records),
+        columns={"context": WIDE} | dict.fromkeys(IN_FULL),
     )
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.counterfactual import ChoiceSide
+from untaken.counterfactual import ChoiceSide, context_words
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,3 +52,10 @@ SIDES: Final[dict[ChoiceSide, SideStyle]] = {
         icon="?", symbol="circle-open", dash="dot", width=1.75, words="no history", badge="gray"
     ),
 }
+
+
+def in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with each context as the pages name it; its hash says which one it is."""
+    pairs = zip(frame["context"], frame["context_hash"], strict=True)
+    known = ((context if isinstance(context, str) else None, key) for context, key in pairs)
+    return frame.assign(context=[context_words(context, key) for context, key in known])
