@@ -42,7 +42,8 @@ class Column(Generic[Row]):
         meaning: what it says, with its unit; documentation and column help in the app.
         value: takes a row object to the value (`Unscored` and ``None`` become ``NA``).
         reasons: the column holds the reason of an `Unscored` value, and ``NA`` for any other.
-        format: how pages write it: ``percent``, ``p`` (a p-value), ``points`` (a difference of shares), or as ``%+.2f`` says.
+        format: how pages write it: ``percent``, ``p`` (a p-value), ``points`` (a difference of
+            shares), or as ``%+.2f`` says.
         title: its heading on pages; by default its name.
     """
 

@@ -71,10 +71,13 @@ def _end(name: str, place: int) -> Callable[[RecordRow], object]:
 RECORDS: Final[Columns[RecordRow]] = {
     "skill": text("what was selected", "record.skill"),
     "context": text("the context, readable", "context"),
-    "n": count("outcomes observed", "record.n"),
+    "n": count("outcomes observed", "record.n", title="outcomes"),
     "n_runs": count("different runs behind them", "record.n_runs", title="runs"),
     "n_effective": figure(
-        "effective number of runs: repeats in a run are one, as are its copies", "record.spread.n", "%.4g"
+        "effective number of runs: repeats in a run are one, as are its copies",
+        "record.spread.n",
+        "%.4g",
+        title="effective runs",
     ),
     "success_rate": figure("weighted mean of success", "record.success_rate", "percent"),
     "success_low": figure("lower end of its 95% interval", _end("success", 0), "percent"),
