@@ -141,7 +141,7 @@ class Oracle:
         return sum(map(self.made_good, failed)) / len(failed) if failed else None
 
     def made_good(self, act: Act) -> bool:
-        since = next((at for at in self.replans if at > act.failures[-1]), None)
+        since = next((at for at in self.replans if at > act.failures[0]), None)
         if since is None:
             return False
         return any(
@@ -194,6 +194,7 @@ PLANNED = [("plan", "p"), ("act", "book", True), ("act", "book", False), ("plan"
 @example([*PLANNED[:1], ("act", "book", False), ("plan", "q"), ("act", "book", False), ("again", True)])
 @example([*PLANNED, ("act", "book", False)])  # done before, and failing ever since
 @example([*PLANNED, ("act", "book", True)])
+@example([*PLANNED, ("again", False), ("act", "book", True)])
 @example([("act", "book", "transient"), ("again", False), *PLANNED[:1], ("plan", "q"), ("act", "book", True)])
 def test_recovered_is_the_share_of_failed_attempts_completed_after_a_replan(story: list[Step]) -> None:
     got = score_run(the_run(story), the_graph(frozenset())).recovered

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from untaken.errors import Unscored, UntakenError
-from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, ancestors, read_source, topological
+from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, read_source, topological
 
 CheckKind = Literal["expr", "tool_call", "verdict", "outcome", "any_of", "none"]
 
@@ -125,14 +125,15 @@ def check_kind(node: SubGoal) -> CheckKind:
 
 
 def _prepare(graph: PlanGraph) -> CompiledGraph:
-    known = {node.id for node in graph.sub_goals}
+    known = {node.id: node for node in graph.sub_goals}
     groups: dict[str, list[str]] = defaultdict(list)
     options: dict[str, tuple[str, ...]] = {}
     for node in graph.sub_goals:
         options[node.id] = tuple(option for option in dict.fromkeys(node.any_of) if option in known)
         for option in options[node.id]:
             groups[option].append(node.id)
-    earlier = _calls_before(graph)
+    order = topological(graph)
+    earlier = _calls_before(known[name] for name in order)
     criteria = {
         node.id: _criterion(node, known, options, groups[node.id], earlier.get(node.id, ()))
         for node in graph.sub_goals
@@ -143,7 +144,7 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
         graph=graph,
         criteria=criteria,
         options_first=_options_first(criteria),
-        dependencies_first=tuple(topological(graph)),
+        dependencies_first=tuple(order),
         edges=tuple((name, dep) for name, one in criteria.items() for dep in one.deps),
         calls={name: one.call for name, one in criteria.items() if one.call is not None},
         reads_messages=any(one.reads_messages for one in criteria.values()),
@@ -155,29 +156,21 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
     )
 
 
-def _calls_before(graph: PlanGraph) -> Mapping[str, tuple[tuple[str, int], ...]]:
-    """By sub-goal, the calls that earlier ones which expect the same call need for themselves."""
-    alike: dict[bytes, list[SubGoal]] = defaultdict(list)
-    for node in graph.sub_goals:
-        if node.check is not None and node.check.tool_call is not None:
-            alike[msgspec.json.encode(node.check.tool_call, order="sorted")].append(node)
-    repeated = [nodes for nodes in alike.values() if len(nodes) > 1]
-    behind = ancestors(graph) if repeated else {}
-    return {
-        node.id: tuple(
-            (other.id, other.times or 1)
-            for place, other in enumerate(nodes)
-            # Earlier: a dependency; or before it in the graph, where both say how many calls they ask for.
-            if other.id in behind[node.id] or (place < at and None not in (node.times, other.times))
-        )
-        for nodes in repeated
-        for at, node in enumerate(nodes)
-    }
+def _calls_before(order: Iterable[SubGoal]) -> Mapping[str, tuple[tuple[str, int], ...]]:
+    """By sub-goal with `times`, the calls that earlier ones like it, with `times`, need for themselves."""
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    alike: dict[bytes, list[tuple[str, int]]] = defaultdict(list)
+    for node in order:
+        if node.times and node.check is not None and node.check.tool_call is not None:
+            same = alike[msgspec.json.encode(node.check.tool_call, order="sorted")]
+            found[node.id] = tuple(same)
+            same.append((node.id, node.times))
+    return found
 
 
 def _criterion(
     node: SubGoal,
-    known: set[str],
+    known: Collection[str],
     options: Mapping[str, tuple[str, ...]],
     groups: Sequence[str],
     earlier: tuple[tuple[str, int], ...],

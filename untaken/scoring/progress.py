@@ -36,13 +36,13 @@ def recovered(
 ) -> Score:
     """Share of failed sub-goal attempts that were made good after a replan.
 
-    A failed attempt is an action of a sub-goal with an observation that was not ok. It is made good where the
-    sub-goal (or another option of the same `any_of`) is completed and, after the next replan, an action of it
-    did not fail, or it came to be completed then.
+    A failed attempt is an action of a sub-goal with an observation that was not ok; the first one counts. It
+    is made good where the sub-goal (or another option of the same `any_of`) is completed and, after the next
+    replan, an action of it did not fail, or it came to be completed then.
     """
     if not trace.failed:
         return NOTHING_FAILED
-    failed_at = {call.seq: failure.seq for failure, call in trace.failures if call is not None}
+    failed_at = {call.seq: failure.seq for failure, call in reversed(trace.failures) if call is not None}
     served: dict[int, list[str]] = defaultdict(list)
     for name in compiled.options_first:
         if failed_at.keys().isdisjoint(attempts[name].events):
