@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
@@ -70,10 +70,15 @@ def preview(snapshot: Snapshot, signals: Iterable[Signal]) -> tuple[Effect, ...]
         together[signal.skill, signal.context_hash].append(signal)
     whole = {place: _added(some) for place, some in together.items()}
     records = {place: snapshot.record(*place) for place in together}
-    places = [(signal.skill, signal.context_hash) for signal in given]
-    return tuple(
-        _effect(signal, records[place], whole[place]) for signal, place in zip(given, places, strict=True)
-    )
+    alike: dict[tuple[object, ...], Effect] = {}  # thousands of signals make a few different claims
+    found = []
+    for signal in given:
+        place = signal.skill, signal.context_hash
+        claim = *place, signal.outcome, signal.direction
+        if claim not in alike:
+            alike[claim] = _effect(signal, records[place], whole[place])
+        found.append(replace(alike[claim], signal=signal))
+    return tuple(found)
 
 
 def _effect(signal: Signal, record: Record | None, everything: Sums) -> Effect:
