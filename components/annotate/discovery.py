@@ -63,6 +63,7 @@ def suggest(graph: PlanGraph | None) -> None:
     """Draw the choice of runs and thresholds, the draft, and how it differs from what is open."""
     corpus = state.corpus()
     known = [run for run in corpus.runs.values() if not run.integrity.broken]
+    # no run is of a graph that was never saved
     if graph is not None and corpus.graphs.get(graph.id) is not None:
         known = runs_of(known, corpus.graphs, graph.id)
     _suggest(graph, known)
@@ -216,6 +217,7 @@ def _show(
         tables.table(support_table(draft), key="support", name="Support of edges")
     if graph is not None:
         st.markdown("**Compared with the open graph**")
+        # Its own id and version would only count as changes.
         diff = diff_graphs(graph, msgspec.structs.replace(draft.graph, id=graph.id, version=graph.version))
         drawn = figures.plan_diff_figure(diff, dark=state.is_dark())
         tables.figure(drawn, key="draft-diff", name="Suggested compared with open")

@@ -58,6 +58,7 @@ def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
     mark = f"{number}_{graph_digest(graph)[:8]}"  # after an edit the list is another, and so are its fields
     ids = list(dict.fromkeys([*one.likely, *(node.id for node in graph.sub_goals)]))
     with st.container(border=True, gap="xsmall"):
+        # A backtick would end the code.
         names, tool = ", ".join(one.arguments), text.one_line(one.tool, 80).replace("`", "'")
         st.markdown(f"`{tool}` ({text.label(names, 120)})" if names else f"`{tool}`")
         failed = f" ({one.failed_runs:,} failed)" if one.failed_runs else ""
@@ -92,7 +93,7 @@ def _contradictions(summary: MappingSummary) -> None:
     idle = [use for use in summary.rules if use.idle]
     if summary.rules:
         st.markdown(f"**Rules with no effect: {len(idle):,} of {len(summary.rules):,}**")
-        for use in idle[:20]:
+        for use in idle[:20]:  # the table has all
             why = (
                 f"matches {counted(use.claims, 'action')}, all taken first by rules of "
                 f"{', '.join(text.label(name, 40) for name in use.taken_by)}"

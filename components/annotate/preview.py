@@ -23,6 +23,7 @@ WHOLE: Final = "annotate_whole"
 def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
     """One line on what saving would change; nothing where nothing was changed."""
     if not changed:
+        # nothing has changed: no run is scored again for them
         known = state.derived(corpus_doubts, of_all=True)
         graph_doubts.show([doubt for doubt in known if doubt.graph_id == graph.id])
         return None
@@ -84,7 +85,7 @@ def _edges(seen: Preview) -> str:
 def _agents(seen: Preview) -> None:
     moved = [_moved(one) for one in seen.agents if one.moved]
     if moved:
-        st.markdown("  \n".join(moved[:12]))
+        st.markdown("  \n".join(moved[:12]))  # the table has all of them
     with st.expander("Agents before and after"):
         tables.table(effects_table(seen), key="effects", name="Agents before and after")
 

@@ -77,7 +77,7 @@ def _found(key: object, _corpus: Corpus, _graph: PlanGraph) -> tuple[ToolProposa
 def _field(graph: PlanGraph, name: GraphField, found: tuple[ToolProposal, ...]) -> None:
     declared: list[str] = list(getattr(graph, name))
     key = f"annotate_{name}"
-    st.session_state[key] = declared
+    st.session_state[key] = declared  # as an undo left it
     st.multiselect(
         LABELS[name],
         list(dict.fromkeys([*declared, *(escape_glob(one.tool) for one in found)])),
@@ -92,7 +92,7 @@ def _field(graph: PlanGraph, name: GraphField, found: tuple[ToolProposal, ...]) 
 def _take(graph: PlanGraph, found: tuple[ToolProposal, ...]) -> None:
     edits = []
     for name in LABELS:
-        proposed = [escape_glob(one.tool) for one in found if one.proposed == name]
+        proposed = [escape_glob(one.tool) for one in found if one.proposed == name]  # names, not patterns
         wanted = list(dict.fromkeys([*getattr(graph, name), *proposed]))
         if wanted != list(getattr(graph, name)):
             edits.append(SetGraph(field=name, value=wanted))

@@ -162,7 +162,7 @@ def _choice(conflict: MergeConflict, number: int, newest: GraphVersion) -> Side:
     return st.radio(
         f"Both changed {what}: {text.label(field)}",
         SIDES,
-        key=f"annotate_conflict_{newest.version}_{number}",
+        key=f"annotate_conflict_{newest.version}_{number}",  # with another version, other conflicts
         horizontal=True,
         format_func=SIDES.__getitem__,
         captions=[text.label(_plain(value), SHOWN) for value in (conflict.mine, conflict.theirs)],

@@ -61,7 +61,7 @@ def _part(store: Workspace, position: int | None, count: int) -> tuple[str, int,
     with st.container(horizontal=True):
         named = st.text_input("Find files by name", key=_NAMED, on_change=_other_rows, max_chars=200).strip()
         count = store.count_files(position, named=named) if named else count
-        parts = max(1, -(-count // ROWS))
+        parts = max(1, -(-count // ROWS))  # one, too, where no name fits
         at = min(st.session_state.get(_PART, 1), parts)
         st.session_state[_PART] = at  # fewer files may be left than there were
         st.number_input(f"Part, of {parts:,}", 1, parts, key=_PART, on_change=_other_rows)

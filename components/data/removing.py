@@ -46,6 +46,7 @@ def restore(workspace: Workspace) -> None:
         file = st.selectbox(
             "Removed files",
             options=gone,
+            # two may have one name
             format_func=lambda one: f"{text.one_line(one.name, 80)} · {one.digest[:8]}",
             label_visibility="collapsed",
         )

@@ -160,6 +160,7 @@ def _with_progress(
     def progress(done: int, total: int, name: str) -> None:
         nonlocal read_at
         words = f"{done:,} of {total:,} added" if total else "Reading"
+        # Streamlit refuses more than 1.
         bar.progress(min(done / max(total, 1), 1.0), text=f"{words} · {text.label(name, 60)}")
         if ahead and (begun := monotonic()) >= read_at:
             with suppress(UntakenError):  # who asks for it hears why it cannot be read
@@ -229,7 +230,7 @@ def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], obj
     if here.found is None or here.found[0] is not results:
         listed = uploads(results)
         looked_at = [one for one in listed if one.row.name not in one.sides]
-        cards_of = sorted(together(looked_at), key=lambda one: one.mark == "✓")
+        cards_of = sorted(together(looked_at), key=lambda one: one.mark == "✓")  # what has faults first
         here.found = (results, listed, cards_of, uploads_table(looked_at))
     _, found, cards_of, table = here.found
     if not found:

@@ -129,6 +129,7 @@ def _buttons(one: TrackedIssue) -> None:
         key=f"issue-{status}-{one.issue.id}",
         disabled=author is None,
         help="Enter your name first." if author is None else "Runs that begin from now on can reopen it.",
+        # the moment of the click
         on_click=lambda: _save(setting(one.issue.id, status, by=author or "", at=_now())),
     )
 

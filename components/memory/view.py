@@ -111,7 +111,7 @@ def _moment(asked: str | None) -> datetime | None:
     """The moment an address asks for; ``None`` where it is none."""
     try:
         named = datetime.fromisoformat(asked or "")
-        return named.astimezone(UTC) if named.tzinfo else None
+        return named.astimezone(UTC) if named.tzinfo else None  # without a zone it would be the server's
     except (ValueError, OverflowError):
         return None
 
@@ -237,7 +237,7 @@ def _confirm(review: SignalReview) -> None:
     if what is None:
         return
     chosen = review.signals if what == "all" else review.advised
-    against = len(review.against) if what == "all" else 0
+    against = len(review.against) if what == "all" else 0  # none of those advised is
     with st.container(border=True):
         st.markdown(f"**Apply {counted(len(chosen), 'weak signal')} to the memory of these agents?**")
         st.caption(
@@ -260,6 +260,6 @@ def _fold(chosen: Sequence[Signal]) -> str:
         done = fold_in(evaluating.policy(state.workspace()), chosen)
     except UntakenError as error:
         return f"✗ Nothing was applied: {error.message}. {error.hint}"
-    before = len(chosen) - len(done.observations)
+    before = len(chosen) - len(done.observations)  # somebody else may have applied some meanwhile
     known = f"; {before:,} were already applied" if before else ""
     return f"✓ {counted(len(done.observations), 'weak signal')} applied{known}."

@@ -205,6 +205,7 @@ def sub_goal_table(report: RunReport) -> None:
             "decided by": [node.decided_by for node in report.nodes],
             "why": [node.reason for node in report.nodes],
             "actions": [len(node.events) for node in report.nodes],
+            # With gaps, plain integers would become floats.
             "completed at": pd.array([node.completed_at for node in report.nodes], dtype="Int64"),
         }
     )

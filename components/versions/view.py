@@ -174,6 +174,7 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
     )
     titles = {one.sub_goal: one.title for one in found.sub_goals}
     columns = st.columns(2)
+    # from behind: the first of a task stays
     first_of = {one.task_id: one for one in reversed(found.discordant)}
     shown = [one for one in found.discordant if first_of[one.task_id] is one]
     for at, one in enumerate(shown[:MOST_PAIRS]):

@@ -129,7 +129,7 @@ def reviewers_agreement(runs: Iterable[Run], whose: Sequence[str] = EVERYBODY) -
     judged = [one for run in runs if not run.integrity.broken for one in _judged(run, whose)]
     by_goal: dict[tuple[str, str], list[ReviewedSubGoal]] = defaultdict(list)
     for one in judged:
-        by_goal[one.graph, one.sub_goal].append(one)
+        by_goal[one.graph, one.sub_goal].append(one)  # two plans may have sub-goals of one id
     goals = [_reliability("sub_goal", some, goal, graph) for (graph, goal), some in by_goal.items()]
     return Reviewers(
         whose=tuple(whose),
@@ -230,7 +230,8 @@ def reviewer_pairs(found: Reviewers, *, most: int = MOST_REVIEWERS) -> tuple[Rev
     """
     opinions = Counter(by for one in found.judged for by in (*one.met, *one.not_met))
     ranked = sorted(opinions, key=lambda name: (-opinions[name], name))
-    chosen = sorted(ranked[:most])
+    chosen = sorted(ranked[:most])  # by name, so that a pair is always the same way round
+    # Those with nothing in common are listed, too.
     both: dict[tuple[str, str], list[VerdictPair]] = {two: [] for two in combinations(chosen, 2)}
     for one in found.judged:
         for pair in _pairs(one, frozenset(chosen)):

@@ -145,6 +145,7 @@ def _write_verdicts(run: RunDraft, judgment: Judgment, plan: Sheet, now: datetim
             sub_goal=sub_goal_id(planned.id),
             passed=given.passed,
             by=judgment.by,
+            # else the plan's words are not what was judged
             reason=None if given.criteria == planned.criteria else judged,
         )
     return now

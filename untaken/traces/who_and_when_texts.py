@@ -122,7 +122,11 @@ def plan_in(thought: str) -> TaskPlan | None:
     lines = [line.strip() for line in steps.splitlines() if line.strip()]
     listed = [item.group(1) for line in lines if (item := _ITEM.fullmatch(line))]
     return TaskPlan(
-        kind=kind.strip().lower(), team=_team(opening), steps=tuple(listed or lines), facts=facts.strip()
+        # A plan may be sentences without a list.
+        kind=kind.strip().lower(),
+        team=_team(opening),
+        steps=tuple(listed or lines),
+        facts=facts.strip(),
     )
 
 

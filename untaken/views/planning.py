@@ -162,6 +162,7 @@ def planning_summary(record: PlanningRecord) -> PlanningSummary:
         wins=summarise_wins([found for _, found in asked]),
         asked_again=sum(found.revise for _, found in asked),
         changed=sum(
+            # without an answer it only waited
             found.revise and step.action != found.action and not step.unanswered_again
             for step, found in asked
         ),

@@ -86,6 +86,7 @@ class RankReport:
 
     def placed(self, metric: str) -> tuple[QuadrantPoint, ...]:
         """Each agent between the outcome and a sub-goal metric, with its quadrant."""
+        # The outcome is the first of the metrics.
         return compared.quadrant_points(metric, next(iter(self.metrics.values())), self.metrics[metric])
 
     def order_changes(self) -> tuple[tuple[DiscordantPair, ...], ...]:

@@ -100,7 +100,7 @@ def _body(
     notes: Taxonomy | None,
 ) -> Markup:
     seen, found = first_numbers(corpus), triage(corpus)
-    broken = seen.broken + unread
+    broken = seen.broken + unread  # no corpus holds what cannot be read
     sub = (
         f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · {counted(seen.tasks, 'task')} · "
         f"{counted(seen.graphs, 'plan graph')}{_when(corpus)} · {'full' if full else 'focused'} report"
