@@ -33,6 +33,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
     with st.container(key="marking", gap="xsmall"):
         author, store = reviewer.author() or "", state.workspace()
         given = not_withdrawn(report.run.of(Verdict))
+        # the last one of each counts
         passed_by = {v.by: v.passed for v in given if v.sub_goal == node.sub_goal}
         if decided_by_check(node):
             st.caption(

@@ -77,6 +77,7 @@ def compare(args: argparse.Namespace, console: Console) -> int:
         runs,
         scored.scores,
         scored.graphs,
+        # a reference alone leaves the choice open
         shown=[run.digest for run in (*named, *held)] if named else (),
         reference=held[0].digest if held else None,
     )
@@ -103,7 +104,7 @@ def _named(names: Sequence[str], runs: Sequence[Run], task: str | None) -> list[
                 f"no run {name!r}" + (f" of the task {task!r}" if task else ""),
                 hint="`untaken score PATH… --graphs PATH… --runs` lists them.",
             )
-        found |= {run.digest: run for run in here}
+        found |= {run.digest: run for run in here}  # named twice, it is one column all the same
     return list(found.values())
 
 

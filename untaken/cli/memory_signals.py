@@ -118,7 +118,7 @@ def apply(args: argparse.Namespace, console: Console) -> int:
 def verify(args: argparse.Namespace, console: Console) -> int:
     """Rebuilds and compares; 1 where anything differs, or a ledger is broken."""
     ledgers = _ledgers(args.paths, console)
-    runs = ledgers.every_run if args.paths else None
+    runs = ledgers.every_run if args.paths else None  # without ledgers, its own log has to do
     memory, differences = verify_memory(args.file, runs, identity=settings_of(args.paths).identity)
     if differences:
         console.columns(

@@ -77,7 +77,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
         _print_pairs(report.comparisons[metric], console)
     used = usage_without_graphs(scored, console)
     if not used:
-        _print_agreement(report, console)
+        _print_agreement(report, console)  # without plans there is nothing for the outcome to agree with
     _print_workflows(report, console)
     if labels:
         console.say()
