@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec import UNSET
+
 from untaken.analysis import (
     FIELDS,
     MOST_SHOWN,
@@ -18,13 +20,13 @@ from untaken.analysis import (
     tasks_of,
 )
 from untaken.cli.compare_versions import run_versions
-from untaken.cli.console import NOTHING, Console, plain, signed
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.numbers import counted, p_value
-from untaken.views import compare_document
+from untaken.numbers import counted
+from untaken.views import COMPARE_DOCUMENT
 
 ICONS: Final[dict[CellStatus, str]] = {
     "completed": "✓",
@@ -85,8 +87,12 @@ def compare(args: argparse.Namespace, console: Console) -> int:
     used = usage_without_graphs(scored, console, task=task)
     print_rules(args, scored, console)
     console.document(
-        compare_document(
-            found, missing=args.missing, verdicts=args.verdicts, used=used, findings=scored.findings
+        COMPARE_DOCUMENT(
+            found,
+            missing=args.missing,
+            verdicts=args.verdicts,
+            usage=used or UNSET,
+            findings=scored.findings,
         )
     )
     return 1 if scored.broken else 0
@@ -178,18 +184,11 @@ def _print_divergences(found: SideBySide, console: Console) -> None:
 
 
 def _print_outcomes(splits: Sequence[OutcomeSplit], what: str, console: Console) -> None:
-    rows = [
-        (
-            split.title,
-            f"{split.done_in_successes}/{split.successes}",
-            f"{split.done_in_failures}/{split.failures}",
-            signed(split.difference),
-            p_value(split.p, unknown=NOTHING),
-            p_value(split.p_holm, unknown=NOTHING),
-            split.unknown or NOTHING,
+    if splits:
+        console.columns(
+            splits[:TOP],
+            f"{what}=title, in successes=done_in_successes/successes, in failures=done_in_failures/failures",
+            "difference:+, p:p, Holm=p_holm:p",
+            ("unknown", lambda split: split.unknown or NOTHING),
         )
-        for split in splits[:TOP]
-    ]
-    if rows:
-        console.table((what, "in successes", "in failures", "difference", "p", "Holm", "unknown"), rows)
         console.say("over all runs of the task; association, not effect")

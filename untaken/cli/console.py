@@ -163,12 +163,12 @@ def shown(row: object, place: str) -> str:
 
 
 def _written(value: Any, how: str) -> str:
-    if value is None or isinstance(value, Unscored) or value in ("", ()):
+    if value is None or isinstance(value, Unscored) or value == "":
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value)) or NOTHING
     if how == "p":
         return numbers.p_value(value)
     if how.startswith("+"):

@@ -52,11 +52,8 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
         f"{counted(len(done.graphs), 'plan graph')} → {args.out}"
     )
     shown = done.losses[:FILES_SHOWN]
-    rows = [
-        (loss.name, loss.records, loss.runs, f"{loss.kept}/{loss.held}" if loss.held else NOTHING)
-        for loss in shown
-    ]
-    console.table(("file", "records", "runs", "values kept"), rows)
+    kept = ("values kept", lambda loss: f"{loss.kept}/{loss.held}" if loss.held else NOTHING)
+    console.columns(shown, "file=name, records, runs", kept)
     if len(done.losses) > len(shown):
         console.say(f"… and {counted(len(done.losses) - len(shown), 'more file')}")
     if "native" in done.format.split(", "):

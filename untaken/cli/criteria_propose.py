@@ -110,11 +110,9 @@ def _pair(args: argparse.Namespace, runs: list[Run]) -> tuple[Run | None, Run | 
 
 
 def _print(found: Proposal, console: Console) -> None:
-    rows = [
-        (g.criterion.name, g.proposals, g.criterion.origin, " < ".join(g.criterion.accepted_values))
-        for g in found.consolidation.groups
-    ]
-    console.table(("criterion", "proposed", "from", "accepted values, worst to best"), rows)
+    rows = found.consolidation.groups
+    values = ("accepted values, worst to best", lambda one: " < ".join(one.criterion.accepted_values))
+    console.columns(rows, "criterion=criterion.name, proposed=proposals, from=criterion.origin", values)
     console.say()
     for group in found.consolidation.groups:
         if group.criterion.merged:

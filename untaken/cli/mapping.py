@@ -37,27 +37,20 @@ def check(args: argparse.Namespace, console: Console) -> int:
     importer = mapped_importer(read_mapping(args.file))
     found = check_mapping(importer, [Path(source) for source in args.sources])
     console.say(f"{counted(found.records, 'record')} → {counted(found.runs, 'run')} of {found.format}")
-    console.table(
-        ("of each run", "runs that have it"),
-        [
-            (name, f"{count} of {found.runs}")
-            for name, count in (
-                ("outcome", found.with_outcome),
-                ("agent", found.with_agent),
-                ("task", found.with_task),
-                ("tokens", found.with_tokens),
-                ("cost", found.with_cost),
-            )
-        ],
-    )
+    held = ("outcome", "agent", "task", "tokens", "cost")
+    rows = [(name, f"{getattr(found, f'with_{name}')} of {found.runs}") for name in held]
+    console.table(("of each run", "runs that have it"), rows)
     console.say()
     console.table(("events", "number"), sorted(found.events.items()))
     console.say()
-    rows = [(each.place or "(the file)", each.elements, "yes" if each.read else "no") for each in found.lists]
-    console.table(("list in the data", "elements", "read"), rows[:SHOWN])
+    console.columns(
+        found.lists[:SHOWN],
+        ("list in the data", lambda each: each.place or "(the file)"),
+        "elements, read",
+    )
     if found.unread:
         console.say(f"\nNot read ({counted(len(found.unread), 'field')}):")
-        console.table(("field", "values"), [(each.path, each.dropped) for each in found.unread[:SHOWN]])
+        console.columns(found.unread[:SHOWN], "field=path, values=dropped")
     for trouble in _troubles(found):
         console.say(trouble)
     console.document(MAPPING_CHECK_DOCUMENT(found))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from untaken.cli import memory_signals
-from untaken.cli.console import NOTHING, Console, plain, rate
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, group, verb
 from untaken.cli.inputs import moment, read_ledgers
 from untaken.counterfactual import PolicyMemory, Snapshot, ValueRange, rebuild_memory
@@ -44,11 +44,12 @@ def show(args: argparse.Namespace, console: Console) -> int:
     """Prints the records of a memory file."""
     snapshot = PolicyMemory.load(Path(args.file)).snapshot(moment(args.as_of))
     records = list(snapshot.records())
-    rows = [
-        (r.skill, r.context_hash[:12], r.n, rate(r.success_rate), _figure(r.avg_cost), _figure(r.avg_steps))
-        for r in records
-    ]
-    console.table(("skill", "context", "n", "success", "avg cost", "avg steps"), rows)
+    console.columns(
+        records,
+        "skill, context=context_hash:.12, n, success=success_rate",
+        ("avg cost", lambda record: _figure(record.avg_cost)),
+        ("avg steps", lambda record: _figure(record.avg_steps)),
+    )
     console.say()
     _sum_up(snapshot, len(records), console)
     console.document(memory_document(snapshot))

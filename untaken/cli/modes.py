@@ -22,7 +22,7 @@ from untaken.analysis import (
     withdrawal_draft,
 )
 from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
-from untaken.cli.console import NOTHING, Console, plain
+from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.cli.inputs import open_workspace
 from untaken.cli.modes_taxonomy import print_modes, takes_workspace
@@ -142,12 +142,10 @@ def _assigned(
 
 
 def _print_notes(runs: Sequence[Run], taxonomy: Taxonomy, top: int | None, console: Console) -> None:
-    lines = [(run, note) for run in runs for note in notes_of(run)]
-    rows = [
-        (note.run_id, note.seq, note.author or NOTHING, _place(note.place), note.text)
-        for _, note in lines[:top]
-    ]
-    console.table(("run", "note", "by", "about", "text"), rows)
+    notes = [note for run in runs for note in notes_of(run)]
+    console.columns(
+        notes[:top], "run=run_id, note=seq, by=author", ("about", lambda note: _place(note.place)), "text"
+    )
     words = [one for run in runs for one in assignments_of(run)]
     console.say()
     console.columns(
@@ -157,7 +155,7 @@ def _print_notes(runs: Sequence[Run], taxonomy: Taxonomy, top: int | None, conso
         "status, by",
         ("at", lambda one: _place(one.place)),
     )
-    for kind, total in (("note", len(lines)), ("word on modes", len(words))):
+    for kind, total in (("note", len(notes)), ("word on modes", len(words))):
         if top is not None and total > top:
             console.say(f"… and more: {counted(total, kind)} in all; --top 0 lists them")
 

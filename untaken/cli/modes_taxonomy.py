@@ -19,7 +19,7 @@ from untaken.analysis import (
     retire_mode,
     split_mode,
 )
-from untaken.cli.console import NOTHING, Console
+from untaken.cli.console import Console
 from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import open_workspace
 from untaken.numbers import counted
@@ -94,11 +94,7 @@ def changed(args: argparse.Namespace, console: Console) -> int:
 
 def print_modes(found: Part, top: int | None, console: Console) -> None:
     """The taxonomy with counts."""
-    rows = [
-        (mode.id, mode.name, mode.status, ", ".join(mode.into) or NOTHING, mode.runs)
-        for mode in found.modes[:top]
-    ]
-    console.table(("id", "name", "status", "became", "runs"), rows)
+    console.columns(found.modes[:top], "id, name, status, became=into, runs")
     console.say()
     read = f"{found.read} of {counted(found.runs, 'run')} read (a note or a mode by a person)"
     console.say(f"version {found.version}; {read}")

@@ -62,12 +62,14 @@ def _print(found: Triage, choices: Advised, corpus: Corpus, top: int | None, con
     _print_items(found, corpus, top, console)
     _print_apart(found, corpus, top, console)
     _print_choices(choices, corpus, top, console)
-    rows = [
-        (c.kind, c.run_id, c.agent, c.task_id, ", ".join(c.sub_goals)) for c in found.contradictions[:top]
-    ]
-    if rows:
-        console.table(("contradiction", "run", "agent", "task", "critical, undone"), rows)
-    console.say(f"{len(rows)} of {counted(len(found.contradictions), 'contradictory run')}")
+    shown = found.contradictions[:top]
+    if shown:
+        console.columns(
+            shown,
+            "contradiction=kind, run=run_id, agent, task=task_id",
+            ("critical, undone", lambda one: ", ".join(one.sub_goals)),
+        )
+    console.say(f"{len(shown)} of {counted(len(found.contradictions), 'contradictory run')}")
 
 
 def _print_items(found: Triage, corpus: Corpus, top: int | None, console: Console) -> None:

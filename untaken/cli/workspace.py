@@ -69,8 +69,8 @@ def examined(args: argparse.Namespace, console: Console) -> int:
     """Prints what each check found; 1 on a fault."""
     folder = _existing(args)
     diagnosis = store.examine(folder, os.environ.get(STORE), console.progress)
-    rows = [(STATES[check.state], check.name, check.message) for check in diagnosis.checks]
-    console.table(("state", "check", "what was found"), rows)
+    state = ("state", lambda check: STATES[check.state])
+    console.columns(diagnosis.checks, state, "check=name, what was found=message")
     for check in diagnosis.checks:
         for name in check.files:
             console.say(f"  {check.name}: {plain(name, 200)}")

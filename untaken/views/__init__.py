@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         choice_review as choice_review, decision_kinds as decision_kinds,
     )
     from untaken.views.compare import (
-        compare_document as compare_document, compared_tasks as compared_tasks,
+        COMPARE_DOCUMENT as COMPARE_DOCUMENT, compared_tasks as compared_tasks,
         divergences_table as divergences_table, matrix_table as matrix_table,
         outcome_splits_table as outcome_splits_table,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
-from typing import Literal, TypedDict
+from typing import Any, Literal
 
 from untaken.analysis import CheaperChoice, ChoiceAdvice, Corpus, Often, Saving, advice
+from untaken.counterfactual import Choice
 from untaken.views.plan_words import option_words, situation_words, statement_in_units
 
 
@@ -102,47 +103,16 @@ def advised(corpus: Corpus, digests: Collection[str] | None = None) -> Advised:
 
 
 def _choice(one: ChoiceAdvice) -> AdvisedChoice:
-    return AdvisedChoice(
-        **_named(one),
-        kind=one.kind,
-        recommended=one.recommended,
-        reason=one.reason,
-        cautions=one.cautions,
-        difference=one.difference,
-        low=one.low,
-        high=one.high,
-        q=one.q,
-        often=one.often,
-        gain=one.gain,
-        gain_low=one.gain_low,
-        gain_high=one.gain_high,
-        runs=one.runs,
-        agents=one.agents,
-    )
+    """The advice with what it is about; all else is called as it is there."""
+    named = _named(one)
+    own = {field.name: getattr(one, field.name) for field in fields(AdvisedChoice) if field.name not in named}
+    return AdvisedChoice(**named, **own)
 
 
-class _Named(TypedDict):
+def _named(one: ChoiceAdvice) -> dict[str, Any]:
     """The attributes of `AdvisedChoice` that say what it is about."""
-
-    digest: str
-    selected: str
-    alternative: str
-    context: str | None
-    context_hash: str | None
-    words: str
-
-
-def _named(one: ChoiceAdvice) -> _Named:
     if one.choice is not None:
-        choice = one.choice
-        return {
-            "digest": choice.digest,
-            "selected": choice.selected,
-            "alternative": choice.alternative,
-            "context": choice.context,
-            "context_hash": choice.context_hash,
-            "words": choice.parts.words,
-        }
+        return _named_choice(one.choice)
     if one.statement is None:
         raise TypeError("advice is about a skill or about a plan change")
     statement = one.statement
@@ -161,16 +131,12 @@ def _named(one: ChoiceAdvice) -> _Named:
 
 
 def _cheaper(one: CheaperChoice) -> CheaperOption:
-    choice = one.choice
+    unit = one.choice.parts.cost_unit
     return CheaperOption(
-        digest=choice.digest,
-        selected=choice.selected,
-        alternative=choice.alternative,
-        context=choice.context,
-        context_hash=choice.context_hash,
-        words=choice.parts.words,
-        cost=one.cost,
-        cost_unit=choice.parts.cost_unit,
-        steps=one.steps,
-        runs=one.runs,
+        **_named_choice(one.choice), cost=one.cost, cost_unit=unit, steps=one.steps, runs=one.runs
     )
+
+
+def _named_choice(choice: Choice) -> dict[str, Any]:
+    about = ("digest", "selected", "alternative", "context", "context_hash")
+    return {name: getattr(choice, name) for name in about} | {"words": choice.parts.words}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
 
 from untaken.analysis import (
     AlignedRow,
@@ -19,9 +19,8 @@ from untaken.analysis import (
     TaskRuns,
     tasks_of,
 )
-from untaken.errors import Finding
 from untaken.scoring import MissingRule, RunScore
-from untaken.views.documents import Count, Keys, Part
+from untaken.views.documents import Count, Keys
 from untaken.views.frame import Columns, as_facts, count, figure, frame, text, truth, why
 from untaken.views.spending import AgentUsage
 
@@ -143,21 +142,3 @@ COMPARE_DOCUMENT: Final = Keys(
     usage=Sequence[AgentUsage] | UnsetType,
 )
 """The matrix, where each run diverges from the reference, associations with success."""
-
-
-def compare_document(
-    found: SideBySide,
-    *,
-    missing: MissingRule,
-    verdicts: Sequence[str] = (),
-    used: Sequence[AgentUsage] = (),
-    findings: Sequence[Finding] = (),
-) -> Part:
-    """The document of runs side by side; `used`: what runs come to, where there is no plan graph."""
-    return COMPARE_DOCUMENT(
-        found,
-        missing=missing,
-        verdicts=verdicts,
-        usage=used or UNSET,
-        findings=findings,
-    )
