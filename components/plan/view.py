@@ -5,7 +5,7 @@ Two components: one makes the browser load the vis-network bundle, the other dra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Final
 
 import streamlit as st
@@ -14,8 +14,7 @@ from components.plan.bundle import SERVED, address, bundle
 from components.plan.markup import markup, plan_html
 from components.plan.network import canvas_source, canvas_style, payload
 from untaken.plans import PlanGraph
-from untaken.scoring import RunScore
-from untaken.views import Drawing, draw
+from untaken.views import Drawing
 
 __all__ = ["plan_html", "plan_view"]
 
@@ -86,38 +85,31 @@ def load_vis(key: str) -> None:
 
 def plan_view(
     graph: PlanGraph,
-    score: RunScore | None,
+    drawing: Drawing,
     *,
     key: str,
-    selected: str | None = None,
-    on_select: Callable[[str], None] | None = None,
-    expanded: Collection[str] = (),
-    on_expand: Callable[[str], None] | None = None,
-    around: str | None = None,
-    drawing: Drawing | None = None,
-    tallest: int | None = None,
-) -> Drawing:
-    """Draw a plan graph, coloured by what a run made of it.
+    selected: str | None,
+    on_select: Callable[[str], None],
+    on_expand: Callable[[str], None],
+    tallest: int,
+) -> None:
+    """Show the drawing of a plan graph, coloured by what a run made of it.
 
     Args:
         graph: the plan graph.
-        score: the run's score against it; without one every sub-goal is drawn as unscored.
+        drawing: of it.
         key: unique on the page; viewport and focus survive reruns under the same key.
         selected: id of the selected sub-goal.
         on_select: called with the id of a sub-goal when it is clicked or Enter is pressed on it.
-        expanded: ids of sub-goals whose branch is drawn in full; others are collapsed in large graphs.
         on_expand: called with the id of a sub-goal of a collapsed branch that is to be opened.
-        around: draw only this sub-goal, what it needs and what needs it.
-        drawing: of the graph and score, where it is made already.
         tallest: pixels that the frame is at most high; a larger drawing is moved in it.
     """
-    drawing = drawing or draw(graph, score, expanded=expanded, around=around)
 
-    def answer(event: str, act: Callable[[str], None] | None) -> Callable[[], None]:
+    def answer(event: str, act: Callable[[str], None]) -> Callable[[], None]:
         def read() -> None:
             value = getattr(st.session_state.get(key), event, None)
             # Whatever a browser sends.
-            if act is not None and any(goal.id == value for goal in graph.sub_goals):
+            if any(goal.id == value for goal in graph.sub_goals):
                 act(str(value))
 
         return read
@@ -129,4 +121,3 @@ def plan_view(
         on_selected_change=answer("selected", on_select),
         on_expanded_change=answer("expanded", on_expand),
     )
-    return drawing

@@ -74,12 +74,11 @@ def _graph(report: RunReport, chosen: str | None) -> None:
                 )
             near = st.toggle("Only around the selected", key="around", disabled=chosen is None)
             around = chosen if near else None
-    drawing = plan_view(
+    readable = 0 if folds else len(graph.sub_goals)
+    drawing = draw(graph, score, expanded=expanded, around=around, readable=readable)
+    plan_view(
         graph,
-        score,
-        drawing=draw(
-            graph, score, expanded=expanded, around=around, readable=0 if folds else len(graph.sub_goals)
-        ),
+        drawing,
         key="plan",
         selected=chosen,
         on_select=pick,

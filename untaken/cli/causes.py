@@ -19,7 +19,7 @@ TOP = 20
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "causes", run_causes)
-    parser.takes_graphs(required=False)
+    parser.takes_graphs()
     parser.takes_compared()
     parser.takes_memory()
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")

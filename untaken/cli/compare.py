@@ -44,7 +44,7 @@ TOP: Final = 10
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "compare", compare)
-    parser.takes_graphs(required=False)
+    parser.takes_graphs()
     parser.takes_one(
         "--task",
         "ID",

@@ -79,7 +79,7 @@ FOLDERS: Final = ("atif", "parquet")
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "export", export)
-    parser.takes_graphs(required=False)
+    parser.takes_graphs()
     parser.takes_weights()
     parser.add_argument("--to", required=True, choices=(*LINES, *ONE_FILE, *FOLDERS), help="the format")
     parser.takes_one(

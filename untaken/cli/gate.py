@@ -50,7 +50,7 @@ VERDICTS = {"met": "met", "not_met": "NOT MET", "unscored": "UNSCORED"}
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "gate", gate)
-    parser.takes_graphs(required=False)
+    parser.takes_graphs()
     parser.takes_each(
         "--require",
         "REQUIREMENT",

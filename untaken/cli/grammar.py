@@ -137,11 +137,11 @@ class Parser(argparse.ArgumentParser):
         self.takes_number("--resamples", 10_000, "task resamples", metavar=None, type=count)
         self.takes_number("--seed", 0, "random seed", metavar=None, type=count)
 
-    def takes_graphs(self, *, required: bool = True) -> None:
+    def takes_graphs(self) -> None:
         """``PATH…``, ``--graphs`` and the rules every rate depends on (the paths: `inputs.paths_of`)."""
         self.takes_ledgers(few="*")
         self.takes_cluster()
-        self.takes_many("--graphs", "PATH", "plan graph, or folder of plan graphs", required=required)
+        self.takes_many("--graphs", "PATH", "plan graph, or folder of plan graphs")
         self.takes_rules()
 
     def takes_rules(self) -> None:

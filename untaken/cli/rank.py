@@ -38,7 +38,7 @@ MOST: Final = 200
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "rank", rank)
-    parser.takes_graphs(required=False)
+    parser.takes_graphs()
     parser.takes_compared()
     parser.takes_labels()
     takes_odds(parser)

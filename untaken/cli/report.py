@@ -18,7 +18,7 @@ from untaken.views import REPORT_DOCUMENT, corpus_digest, html_report, rates_wit
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "report", report)
-    parser.takes_graphs(required=False)
+    parser.takes_graphs()
     parser.takes_compared()
     parser.add_argument(
         "-o", "--out", "--html", dest="html", metavar="FILE", help="the file to write", required=True

@@ -47,7 +47,7 @@ MOST_TASKS: Final = 40
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "score", score)
-    parser.takes_graphs(required=False)
+    parser.takes_graphs()
     parser.takes_compared()
     parser.takes_flag("--runs", "also list the runs")
 

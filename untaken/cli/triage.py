@@ -20,7 +20,7 @@ NAMED = 5
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "triage", run_triage)
-    parser.takes_graphs(required=False)
+    parser.takes_graphs()
     parser.takes_compared()
     parser.takes_memory()
     parser.takes_weights()

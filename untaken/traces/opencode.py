@@ -65,17 +65,17 @@ def recognise(sample: Sample) -> Confidence:
     for record in map(mapping, sample.records):
         info, part = mapping(record.get("info")), mapping(record.get("part"))
         inner = next(iter(objects(record.get("messages"))), {})
-        if "messages" in record and ({"info", "parts"} <= inner.keys() or _is_id(info.get("id"), "ses_")):
+        if "messages" in record and ({"info", "parts"} <= inner.keys() or _is_id(info.get("id"))):
             return Confidence.CERTAIN
-        if "parts" in record and _is_id(info.get("sessionID"), "ses_") and "role" in info:
+        if "parts" in record and _is_id(info.get("sessionID")) and "role" in info:
             return Confidence.CERTAIN
-        if part and _is_id(record.get("sessionID"), "ses_"):
+        if part and _is_id(record.get("sessionID")):
             return Confidence.CERTAIN
     return Confidence.NO
 
 
-def _is_id(value: Any, kind: str) -> bool:
-    return isinstance(value, str) and value.startswith(kind)
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("ses_")
 
 
 def _sessions(file: TraceFile) -> Iterator[tuple[Mapping[str, Any], list[Message]]]:

@@ -30,7 +30,7 @@ from untaken.judging import (
     trust_of,
     verify_criteria,
 )
-from untaken.views.frame import Columns, RowWith, count, figure, frame, text, truth, why
+from untaken.views.frame import Columns, RowWith, count, figure, frame, interval, text, truth, why
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,8 +148,7 @@ PEOPLE: Final[Columns[RowWith[CriterionAgreement, Trust]]] = {
     "kappa_low": figure("lower end of its 95% interval, clustered by task", "row.kappa_low", "%.2f"),
     "kappa_high": figure("upper end", "row.kappa_high", "%.2f"),
     "agreement": figure("share of equal values", "row.agreement", "%.2f"),
-    "low": figure("lower end of its 95% interval", "row.low", "%.2f"),
-    "high": figure("upper end", "row.high", "%.2f"),
+    **interval(at="row.", shown="%.2f"),
     "kappa_reason": why("kappa", "row.kappa"),
     "kappa_low_reason": why("kappa_low", "row.kappa_low"),
 }
@@ -165,14 +164,11 @@ def criteria_people_table(found: Sequence[CriterionAgreement], *, least: float =
 SIDE: Final[Columns[CriterionDifference]] = {
     "criterion": text("name of the criterion", "name"),
     "first": figure("mean level of the first agent over common tasks, 0 is worst", "first", "%.2f"),
-    "first_low": figure("lower end of its 95% interval", "first_low", "%.2f"),
-    "first_high": figure("upper end", "first_high", "%.2f"),
+    **interval("first_", shown="%.2f"),
     "second": figure("mean level of the second agent", "second", "%.2f"),
-    "second_low": figure("lower end of its 95% interval", "second_low", "%.2f"),
-    "second_high": figure("upper end", "second_high", "%.2f"),
+    **interval("second_", shown="%.2f"),
     "difference": figure("first − second, task by task", "difference", "%.2f"),
-    "low": figure("lower end of the difference's 95% interval", "low", "%.2f"),
-    "high": figure("upper end", "high", "%.2f"),
+    **interval(of="the difference's", shown="%.2f"),
     "clear_difference": truth("whether the interval of the difference excludes 0", "clear_difference"),
     "tasks": count("common tasks with a value for both", "tasks"),
     "runs": count("runs of both on these tasks", "runs"),

@@ -77,7 +77,7 @@ class DaskCluster:
                 asked = self._client.submit(work, shared, chunk, pure=False)
             else:
                 return answer
-        raise worker_lost(TRIES)
+        raise worker_lost()
 
     def close(self) -> None:
         """Closes the connection, if it was opened here; the cluster stays."""

@@ -76,7 +76,7 @@ class LocalPool:
             except BrokenProcessPool:
                 lost += 1
                 if lost == TRIES:
-                    raise worker_lost(TRIES) from None
+                    raise worker_lost() from None
 
     def _answers(
         self, work: Callable[[Shared, Chunk], Answer], chunks: Sequence[Chunk], shared: Shared
@@ -95,11 +95,11 @@ class LocalPool:
         """Nothing is left: the processes end with their `map`."""
 
 
-def worker_lost(tries: int) -> UntakenError:
+def worker_lost() -> UntakenError:
     """The error where a chunk costs one worker after the other."""
     return UntakenError(
         "worker-lost",
-        f"{tries} workers ended while they evaluated the same ledgers",
+        f"{TRIES} workers ended while they evaluated the same ledgers",
         hint="Most often the memory is full: use fewer workers, or split large ledgers.",
     )
 

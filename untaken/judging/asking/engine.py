@@ -201,7 +201,8 @@ def _at_address(address: str, key: str, portal: BlockingPortal, stack: ExitStack
 
     address, _, name = address.partition("#")
     url, _, query = address.partition("?")
-    client = stack.enter_context(portal.wrap_async_context_manager(bounded_client(TIMEOUT)))
+    bounded = httpx.AsyncClient(transport=BoundedTransport(), timeout=TIMEOUT)
+    client = stack.enter_context(portal.wrap_async_context_manager(bounded))
     asked = OpenAIProvider(base_url=url, api_key=key, http_client=client).client
     asked = asked.with_options(default_query=dict(parse_qsl(query)))  # the provider itself takes no query
     return OpenAIChatModel(name or "default", provider=OpenAIProvider(openai_client=asked))
@@ -251,8 +252,3 @@ class _Bounded(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
-
-
-def bounded_client(timeout: float) -> httpx.AsyncClient:
-    """A client whose replies are bounded; `timeout` in seconds is for one step of a request."""
-    return httpx.AsyncClient(transport=BoundedTransport(), timeout=timeout)
