@@ -13,11 +13,10 @@ from components import figures
 from components.shared import exports, state, tables, text
 from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
-from untaken.counterfactual import THRESHOLD, context_words, level_words
-from untaken.errors import number
-from untaken.ledger import as_mapping, readable
+from untaken.counterfactual import THRESHOLD
+from untaken.ledger import as_mapping
 from untaken.scoring import RunScore
-from untaken.views import RunReport, TimelineRow
+from untaken.views import RunReport, TimelineRow, run_decisions_table
 
 MOST_EVENTS: Final = 20_000
 MOST_CHARS: Final = 20_000
@@ -137,44 +136,18 @@ def decisions(report: RunReport) -> None:
         key="deltas",
         name="Deltas of this run's decision points",
     )
-    pairs = [(decision, branch) for decision in evaluation.decisions for branch in decision.branches]
+    shown = evaluation.decisions
     asked = state.selected("decision")
     # An address may name any event, also one of another run.
-    if asked is not None and asked in {str(d.decision_point) for d, _ in pairs}:
-        pairs = [(d, b) for d, b in pairs if str(d.decision_point) == asked]
+    if asked is not None and asked in {str(decision.decision_point) for decision in shown}:
+        shown = tuple(decision for decision in shown if str(decision.decision_point) == asked)
         st.button(f"Show all decision points (now only event {int(asked)})", on_click=_all_decisions)
-    contexts = {s.seq: context_words(readable(s.context), s.context_hash) for s in report.run.selections}
-    # Typed: a column without any number would otherwise hold objects.
-    frame = pd.DataFrame(
-        {
-            "event": [d.decision_point for d, _ in pairs],
-            "selected": [d.selected for d, _ in pairs],
-            "alternative": [b.alternative for _, b in pairs],
-            "context": [contexts[d.decision_point] for d, _ in pairs],
-            "verdict": [DELTA_WORDS[b.verdict] for _, b in pairs],
-            "delta": pd.array([number(b.delta) for _, b in pairs], dtype="Float64"),
-            "what differs": [b.parts.words if b.parts else "" for _, b in pairs],
-            "n": [b.n for _, b in pairs],
-            "success rate": pd.array([number(b.success_rate) for _, b in pairs], dtype="Float64"),
-            "mean cost": pd.array([number(b.avg_cost) for _, b in pairs], dtype="Float64"),
-            "mean steps": pd.array([number(b.avg_steps) for _, b in pairs], dtype="Float64"),
-            "history": [level_words(b.level, b.levels) for _, b in pairs],
-            "support": [b.support_reason for _, b in pairs],
-        }
-    )
-    if all(b.levels == 1 for _, b in pairs):  # of one layer there is nothing to tell
-        frame = frame.drop(columns="history")
+    frame = run_decisions_table(report.run, shown)
     tables.table(
-        frame,
+        frame.assign(verdict=frame["verdict"].map(DELTA_WORDS)),
         key="decisions",
         name="Alternatives of this run",
-        columns={
-            "context": st.column_config.TextColumn(width="large"),
-            "delta": st.column_config.NumberColumn(format="%+.3f"),
-            "success rate": st.column_config.NumberColumn(format="percent"),
-            "mean cost": st.column_config.NumberColumn(format="%.4f"),
-            "mean steps": st.column_config.NumberColumn(format="%.1f"),
-        },
+        columns={"context": st.column_config.TextColumn(width="large")},
     )
 
 

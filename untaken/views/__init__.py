@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     )
     from untaken.views.decisions import (
         count_paths as count_paths, decisions_in_parts as decisions_in_parts,
-        decisions_table as decisions_table,
+        decisions_table as decisions_table, run_decisions_table as run_decisions_table,
     )
     from untaken.views.documents import (
         Document as Document, Part as Part, dump as dump, entry as entry,

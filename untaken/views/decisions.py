@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from untaken.analysis import Corpus
-from untaken.counterfactual import Alternative, Decision
+from untaken.counterfactual import Alternative, Decision, context_words, level_words
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, readable
 from untaken.views.frame import Columns, as_facts, count, figure, frame, interval, text, truth, why
@@ -43,13 +43,17 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "n": count("outcomes in that history", "branch.n"),
     "n_selected": count("outcomes of the selected skill in this context", "branch.n_selected"),
     "success_rate": figure("success rate of the alternative's history", "branch.success_rate", "percent"),
-    "avg_cost": figure("its mean cost", "branch.avg_cost"),
-    "avg_steps": figure("its mean number of steps", "branch.avg_steps"),
+    "avg_cost": figure("its mean cost", "branch.avg_cost", "%.4f", title="mean cost"),
+    "avg_steps": figure("its mean number of steps", "branch.avg_steps", "%.1f", title="mean steps"),
     "score": figure("score of the alternative's history", "branch.score"),
     "actual_score": figure("score of the run itself", "actual_score"),
     "delta": figure("score − actual_score", "branch.delta", "%+.3f"),
     **interval("delta_", of="the delta's", at="branch.delta_", shown="%+.3f"),
-    "parts": text("success, cost and steps of that history against the run", "branch.parts?.words"),
+    "parts": text(
+        "success, cost and steps of that history against the run",
+        "branch.parts?.words",
+        title="what differs",
+    ),
     "verdict": text("what the delta says", "branch.verdict"),
     "cost_used": truth("false where the cost term was left out on both sides", "branch.cost_used"),
     "advantage": figure("score minus that of the selected skill's own history", "branch.advantage", "%+.3f"),
@@ -69,6 +73,31 @@ DECISIONS: Final[Columns[BranchRow]] = {
     ),
     "delta_reason": why("delta", "branch.delta"),
 }
+
+_OF_A_RUN: Final[Columns[BranchRow]] = {
+    **{name: DECISIONS[name] for name in ("decision_point", "selected", "alternative")},
+    "context": text(
+        "the context in words", lambda row: context_words(row.context, row.decision.context_hash)
+    ),
+    **{name: DECISIONS[name] for name in ("verdict", "delta", "parts", "n")},
+    **{name: DECISIONS[name] for name in ("success_rate", "avg_cost", "avg_steps")},
+    "history": text(
+        "the layer of the context that it is from, where there are several",
+        lambda row: level_words(row.branch.level, row.branch.levels),
+    ),
+    "support_reason": DECISIONS["support_reason"],
+}
+
+
+def run_decisions_table(run: Run, decisions: Iterable[Decision]) -> pd.DataFrame:
+    """The rows of `decisions_table` for decisions of one run, in words."""
+    contexts, unknown = contexts_of(run), Unscored("not asked for")
+    rows = (
+        BranchRow(run, unknown, decision, branch, contexts[decision.decision_point])
+        for decision in decisions
+        for branch in decision.branches
+    )
+    return frame(_OF_A_RUN, rows)
 
 
 def decisions_table(corpus: Corpus, paths: pd.DataFrame | None = None) -> pd.DataFrame:
