@@ -138,7 +138,7 @@ class AllRuns:
     def findings(self, scoring: Scoring) -> tuple[Finding, ...]:
         """On ledgers, plan graphs and scores, each once."""
         unmatched = unmatched_globs(scoring.verdicts, self._authors)
-        # An end stands for both, the run and its score.
+        # Each of the ends serves as the run and as its score.
         doubts = graph_doubts(scoring.graphs.graphs, zip(self._ends, self._ends, strict=True))
         others = *self._of_runs, *(doubt.finding for doubt in doubts)
         return tuple(dict.fromkeys((*self.found, *scoring.graphs.findings, *unmatched, *others)))

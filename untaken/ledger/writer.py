@@ -195,7 +195,7 @@ class LedgerWriter:
         if written:
             return written[0]
         for rescue in salvaged(draft, attempt.error):
-            # The first failure was told.
+            # The first failure was reported.
             with self._unrecorded.guard(event_type(rescue.event), run_id, silent=True):
                 self._append(run_id, [rescue], None)
         return None

@@ -64,7 +64,7 @@ class SessionCopies:
 def digests(items: Iterable[Any]) -> tuple[bytes, ...]:
     """A digest of each item, its kind and moment included."""
     return tuple(
-        # Short: only the items of one session are told apart.
+        # Short: only the items of one session are compared.
         blake2b(msgspec.json.encode((type(item).__name__, item)), digest_size=8).digest()
         for item in items
     )

@@ -53,7 +53,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
 def look(source: Source, survey: Survey, intake: Intake) -> None:
     """Takes the records of a file into account."""
-    log = FileLog(source.name)  # of a first look nothing is told
+    log = FileLog(source.name)  # a first look reports nothing
     file = TraceFile.opened(source, intake, PLACES, log)
     with intake.contained(log):
         for record in _records(file) if file else ():

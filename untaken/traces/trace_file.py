@@ -153,7 +153,7 @@ def converter(
 
     def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
         """The tools of each task: known before the runs are read again, none of them is kept in memory."""
-        # Its own log: nothing is told twice.
+        # Its own log: nothing is reported twice.
         file = TraceFile.opened(source, intake, places, FileLog(source.name))
         return {} if file is None else tools_by_task(read(file))
 

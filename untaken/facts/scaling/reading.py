@@ -270,7 +270,7 @@ def score_one(
         before = run.scored
         if before and before.missing == missing:
             return score_in(before), list(before.findings)
-        known = (before and before.score) or known  # under another rule: it is counted anew below
+        known = (before and before.score) or known  # under another rule: counted again below
     if run.integrity.broken:
         return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
     graph, findings = graphs.for_task(run.task_id, run.started.graph)

@@ -22,7 +22,7 @@ def fence(agent: AgentState, sapling: int) -> str | None:
     known_map = agent.known_map
     for side in SIDES:
         cell = sapling + side
-        if agent.solid(cell) or cell in known_map.standing:  # who stands there keeps others out, for now
+        if agent.solid(cell) or cell in known_map.standing:  # a creature there keeps others out, for now
             continue
         if known_map.faced == cell:
             return "place_stone" if agent.inventory["stone"] else None

@@ -116,7 +116,7 @@ def _close(agent: AgentState, enclosure: tuple[int, ...]) -> str | None:
         return None
     for cell, side in sides:
         if known_map.here == cell and known_map.faced == cell + side:
-            # Who stands there is hit first.
+            # A creature there is hit first.
             return "place_stone" if cell + side not in known_map.standing else "do"
     for cell, side in sides:
         if known_map.here == cell - side:

@@ -27,7 +27,7 @@ def usage_section(corpus: Corpus, *, full: bool) -> Markup | None:
     )
     agents, tasks = ([one for one in found if (one.task_id is None) is whole] for whole in (True, False))
     parts = [_table(agents, counted(len(agents), "agent"))]
-    if full and len(tasks) > len(agents):  # with one task an agent, it would repeat the first
+    if full and len(tasks) > len(agents):  # with one task for each agent, it would repeat the first
         shown = tasks[:TASKS]
         parts.append(_table(shown, f"By agent and task, {len(shown)} of {len(tasks)} rows"))
     return section("Outcome, cost, tokens and steps", note, *parts)
