@@ -212,7 +212,7 @@ MODE_CONTRASTS: Final[Columns[RowWith[ModeContrast, str]]] = {
 def mode_pivot_table(found: ModeAnalysis) -> pd.DataFrame:
     """One row per mode and group, the total first (columns: `MODE_PIVOT`)."""
     cells = [*found.pivot.totals, *found.pivot.cells]
-    ordered = sorted(cells, key=lambda cell: found.pivot.modes.index(cell.mode))
+    ordered = sorted(cells, key=lambda cell: found.pivot.modes.index(cell.mode))  # the sort is stable
     return frame(MODE_PIVOT, _named(found, ordered))
 
 

@@ -115,7 +115,7 @@ def _shared_beginning(names: set[str]) -> str:
     """What the names begin with, all of them."""
     first, last = min(names), max(names)  # what these two share, all names between them share
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return "".join(letter for letter, _ in same).rstrip("-_/ .")
+    return "".join(letter for letter, _ in same).rstrip("-_/ .")  # what parts it from a number
 
 
 def _statement(statement: Statement, names: Mapping[tuple[str, ...], str]) -> Part:

@@ -167,6 +167,7 @@ def fields_of(cases: Iterable[Case]) -> dict[str, list[str]]:
 def progress_of(cases: Iterable[Case]) -> ReviewProgress:
     """How many of the cases are reviewed."""
     counts = Counter(case.review.status for case in cases)
+    # A review itself says which statuses count.
     reviewed = sum(n for status, n in counts.items() if Review(run="", run_id="", status=status).reviewed)
     return ReviewProgress(
         reviewed=reviewed, total=counts.total(), statuses={status: counts[status] for status in STATUSES}
@@ -280,7 +281,7 @@ def cases_listed(cases: Iterable[Case]) -> pd.DataFrame:
 
 def reliability_table(found: Reviewers) -> pd.DataFrame:
     """How far reviewers agree: over all, then by sub-goal with the least first."""
-    apart = (found.blind, found.seen) if found.blind.items else ()
+    apart = (found.blind, found.seen) if found.blind.items else ()  # else `seen` repeats the whole
     return frame(RELIABILITY, (found.overall, *apart, *found.sub_goals))
 
 

@@ -103,7 +103,7 @@ def _row(
         title=title,
         text=text[:PREVIEW_CHARS],
         cut=len(text) > PREVIEW_CHARS,
-        sub_goal=goal or getattr(event, "sub_goal", None),
+        sub_goal=goal or getattr(event, "sub_goal", None),  # what is no action may name one itself
         ok=_went_well(event),
         transient=event.transient if isinstance(event, ev.Observation) else None,
         decision=next((one for one in decisions() if one.decision_point == event.seq), None)

@@ -265,6 +265,7 @@ def _rules(tool: str, group: _Group) -> Iterator[Rule]:
     for name, values in sorted(group.values.items()):
         if len(values) <= VALUES:
             for value, count in values.most_common():
+                # what is seen once makes no rule
                 if 1 < count < group.actions or len(values) == 1 < group.actions:
                     yield Rule(tool=broad, arguments={name: as_literal(value)})
 
@@ -339,5 +340,5 @@ def matched_calls(runs: Iterable[Run], spec: ToolCallSpec) -> CallMatches:
         failed=len(refused) - unclear,
         unclear=unclear,
         examples=tuple(counting[:EXAMPLES]),
-        misses=tuple((refused or others)[:EXAMPLES]),
+        misses=tuple((refused or others)[:EXAMPLES]),  # what nearly counts tells more
     )

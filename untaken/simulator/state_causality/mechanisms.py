@@ -174,7 +174,7 @@ def _placing(rules: Any) -> Iterator[Mechanism]:
     """What is placed is near from then on; to put back what was collected yields nothing new."""
     for thing, info in rules.place.items():
         uses, where = info["uses"], info["where"]
-        only = (near(where[0]),) if len(where) == 1 else ()
+        only = (near(where[0]),) if len(where) == 1 else ()  # of several, none is needed
         yield Mechanism(
             name=f"place_{thing}",
             words=f"placing a {thing} takes {_amounts(uses)}, and {' or '.join(where)} in front",

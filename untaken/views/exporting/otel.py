@@ -47,7 +47,7 @@ class _Trace:
 
     def __init__(self, run: Run) -> None:
         mark = sha256(run.digest.encode()).hexdigest()
-        self.id, self._mark = mark[:32], mark[32:40]
+        self.id, self._mark = mark[:32], mark[32:40]  # OTLP has 16 bytes for a trace, 8 for a span
         self.root = self.span_id(0)
 
     def span_id(self, seq: int) -> str:
@@ -70,7 +70,7 @@ class _Trace:
         return {
             "traceId": self.id,
             "spanId": self.span_id(seq),
-            "parentSpanId": self.root if seq else "",
+            "parentSpanId": self.root if seq else "",  # event 0 is the root
             "name": name,
             "kind": _INTERNAL,
             "startTimeUnixNano": _nano(start),

@@ -52,7 +52,7 @@ def _tasks(found: PlanAudit) -> Markup:
     rows = [
         row(
             decimal(one.doubt, 2),
-            f"{round(one.passed * one.runs)} of {one.runs}",
+            f"{round(one.passed * one.runs)} of {one.runs}",  # `passed` is a share
             f"{one.agree} of {one.runs}",
             short(writes_in_words(one) or "", 200),
             head=short(one.task_id, 60),
