@@ -125,6 +125,22 @@ def test_an_exported_run_reads_back(to: str, tmp_path: Path) -> None:
     assert account(back) == account(each.run)
 
 
+@pytest.mark.parametrize("to", ["otel", "atif"])
+@pytest.mark.parametrize("version", ["1.4", 7])
+def test_the_version_of_an_agent_reads_back(to: str, version: str | int, tmp_path: Path) -> None:
+    run = a_run(agent="clerk", version=version, prompt_version="p2").say("Done.").finish(True)
+    (back,) = read_back(to, tmp_path, scored(run))
+    assert back.started.version == str(version)
+    if to == "otel":  # ATIF has no place for that of the prompt
+        assert back.started.prompt_version == "p2"
+
+
+def test_an_agent_without_a_version_reads_back_without_one(tmp_path: Path) -> None:
+    for to in ("otel", "atif"):
+        (back,) = read_back(to, tmp_path / to, scored(a_run().say("Done.").finish(True)))
+        assert back.started.version is None
+
+
 def test_steps_and_plans_read_back_from_spans(tmp_path: Path) -> None:
     (back,) = read_back("otel", tmp_path, scored(talking()))
     assert back.finished.steps == 9

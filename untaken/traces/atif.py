@@ -35,6 +35,8 @@ from untaken.traces.trace_run import (
 
 ROLES: Final = {"agent": "assistant"}
 """How ATIF's sources are called in a conversation; others keep their name."""
+UNKNOWN_VERSION: Final = "unknown"
+"""The version of an agent where nobody knows it: ATIF asks for one."""
 FAILED: Final = "[error] tool reported failure"
 """What Harbor's converters add to the answer of a tool that failed."""
 TOKENS: Final = {
@@ -100,6 +102,7 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     """The run of a trajectory and its continuations, in order, without an outcome."""
     first = parts[0]
     agent = mapping(first.get("agent"))
+    version = text(agent.get("version"))
     steps = [
         step
         for part, document in enumerate(parts)
@@ -120,7 +123,7 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
         record=[document.get("steps") for document in parts],
         origin=first,
         model=text(agent.get("model_name")),
-        version=text(agent.get("version")),
+        version=None if version == UNKNOWN_VERSION else version,
         items=[item for step in steps for item in _items(step, findings)],
         started=moments[0] if moments else None,
         finished=moments[-1] if moments else None,

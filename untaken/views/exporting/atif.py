@@ -32,10 +32,12 @@ def atif_documents(runs: Iterable[EvaluatedRun]) -> Iterator[tuple[str, bytes]]:
 
 def _trajectory(each: EvaluatedRun) -> dict[str, Any]:
     run = each.run
+    recorded = run.started.version
+    version = "unknown" if recorded is None else str(recorded)  # ATIF asks for one
     return {
         "schema_version": VERSION,
         "session_id": run.run_id,
-        "agent": _present(name=run.agent, version="unknown", model_name=run.started.model),
+        "agent": _present(name=run.agent, version=version, model_name=run.started.model),
         "steps": list(_steps(each)),
         "final_metrics": _final(run),
         "extra": {

@@ -113,6 +113,8 @@ def _root(each: EvaluatedRun, trace: _Trace) -> dict[str, Any]:
         {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": run.agent,
+            "gen_ai.agent.version": run.started.version,
+            "gen_ai.prompt.version": run.started.prompt_version,
             "gen_ai.request.model": run.started.model,
             # It has no unit: read as dollars.
             "gen_ai.usage.cost": finished.cost if finished and finished.cost_unit == "usd" else None,
