@@ -60,11 +60,6 @@ def lucky() -> RunBuilder:
     return run.select("refund", "read_policy").call("refund").finish()
 
 
-def hostile() -> RunBuilder:
-    run = a_run(HOSTILE, agent=HOSTILE, task=f"ticket-{HOSTILE}").select(HOSTILE, "b").call(HOSTILE, ok=False)
-    return run.select(HOSTILE, "c").say(HOSTILE).finish(False, error=HOSTILE)
-
-
 def open_app(folder: Path, monkeypatch: Patch, *ledgers: bytes, **link: str) -> AppTest:
     """The Run page on a workspace that holds these ledgers, opened by a link."""
     workspace = Workspace(folder)
@@ -166,14 +161,6 @@ def test_a_ledger_without_recorded_heads_is_distinguished_from_an_intact_one(
 ) -> None:
     app = open_app(tmp_path, monkeypatch, failed().ledger())
     assert any(words in ("integrity: INTACT", "integrity: UNANCHORED") for words in texts(app))
-
-
-def test_hostile_names_are_shown_by_plain_text_elements_only(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = open_app(tmp_path, monkeypatch, hostile().ledger(), run=hostile().head.sha256)
-    assert any("<img src=http" in words for words in texts(app))
-    for element in (*app.markdown, *app.caption, *app.info, *app.warning, *app.error):
-        for active in ("<img", "![i](", ":material/home", "$x$", "[l]("):
-            assert active not in element.value, element.value
 
 
 def test_the_rule_for_missing_verdicts_is_beside_the_rates(tmp_path: Path, monkeypatch: Patch) -> None:

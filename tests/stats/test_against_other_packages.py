@@ -17,7 +17,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from untaken.errors import Unscored
-from untaken.stats.kappa import agreement_share, cohen_kappa
+from untaken.stats.kappa import agreement_share, cohen_kappa, gwet_ac1
 from untaken.stats.krippendorff import nominal_alpha, ordinal_alpha
 from untaken.stats.means import beta_interval
 from untaken.stats.multiple import benjamini_hochberg, holm
@@ -74,6 +74,24 @@ def test_cohens_kappa(pairs: list[tuple[bool, bool]]) -> None:
         for a, b in pairs:
             table[int(a), int(b)] += 1
         assert kappa == pytest.approx(cohens_kappa(table, return_results=False), abs=1e-9)
+
+
+AC1 = [
+    # desc, pairs of answers, chance: Σ π(1 − π) / (K − 1)
+    ("three answers", [*["aa"] * 3, "ab", "bb", "bb", "bc", "cc"], (7 * 9 + 6 * 10 + 3 * 13) / 16**2 / 2),
+    ("two answers", ["yy", "yy", "yy", "yn"], 2 * 7 * 1 / 8**2),
+    ("one answer", ["yy", "yy"], 0.0),
+]
+
+
+@pytest.mark.parametrize(("desc", "pairs", "chance"), AC1, ids=[case[0] for case in AC1])
+def test_gwets_ac1_is_agreement_beyond_chance_at_the_share_and_its_ends(
+    desc: str, pairs: list[str], chance: float
+) -> None:
+    share = sum(a == b for a, b in pairs) / len(pairs)
+    found = gwet_ac1([[(a, b)] for a, b in pairs], (share, 0.25, 1.0))
+    assert found == pytest.approx([(one - chance) / (1 - chance) for one in (share, 0.25, 1.0)])
+    assert gwet_ac1([], (Unscored("none"),) * 3) == (Unscored("none"),) * 3
 
 
 @pytest.mark.parametrize(("same", "n"), [(8, 10), (1, 12), (5, 10)])

@@ -9,9 +9,17 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, mannwhitneyu
+from scipy.stats import binom, binomtest, fisher_exact, mannwhitneyu
 
-from untaken.stats.exact import fisher_p, rank_sum_p, sign_p, superiority, superiority_interval
+from untaken.stats.exact import (
+    at_least_p,
+    fisher_p,
+    more_often_p,
+    rank_sum_p,
+    sign_p,
+    superiority,
+    superiority_interval,
+)
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.data())
@@ -51,6 +59,17 @@ def test_the_sign_test_counts_heads() -> None:
 def test_the_sign_test_is_the_binomial_test(wins: int, losses: int) -> None:
     known = binomtest(wins, wins + losses, alternative="greater").pvalue if wins + losses else 1.0
     assert sign_p(wins, losses) == pytest.approx(known, rel=1e-12)
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.data())
+def test_one_sided_p_is_that_of_scipy(n: int, m: int, data: st.DataObject) -> None:
+    a, b = data.draw(st.integers(0, n)), data.draw(st.integers(0, m))
+    want = fisher_exact([[a, n - a], [b, m - b]], alternative="greater").pvalue
+    assert more_often_p(a, n, b, m) == pytest.approx(want)
+    assert more_often_p(a, n, 0, 0) == 1
+    chance = b / m
+    assert at_least_p(a, n, chance) == pytest.approx(binom.sf(a - 1, n, chance))
+    assert at_least_p(n + 1, n, chance) == 0
 
 
 def test_with_many_subjects_p_is_near_the_exact_one() -> None:

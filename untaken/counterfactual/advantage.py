@@ -123,15 +123,18 @@ def advantages(alternative: Histories, selected: Histories, scales: Scales, thre
             [NOT_TAKEN, NO_FIGURE, lacks, lacking, NOTHING_VARIED],
             FOUND,
         )
-        none = np.where(why == FOUND, 0.0, np.nan)  # added to both ends: no interval where there is a reason
+        low, high, p_better = (
+            np.where(why == FOUND, column, np.nan)  # no interval where there is a reason
+            for column in (low, high, band.above(advantage - threshold))
+        )
         runs = alternative.figures.runs, selected.figures.runs
         return Advantages(
             used=used,
             advantage=advantage,
-            low=low + none,
-            high=high + none,
+            low=low,
+            high=high,
             why=why.astype(CODE),
-            p_better=np.where(why == FOUND, band.above(advantage - threshold), np.nan),
+            p_better=p_better,
             runs=(runs[0].astype(COUNT), runs[1].astype(COUNT)),
         )
 
