@@ -340,7 +340,9 @@ def test_a_preview_says_exactly_what_applying_does(memory: Path) -> None:
             assert shown == record.success_rate if record else isinstance(shown, Unscored)
         if record := alone.record(signal.skill, "ctx"):
             assert (effect.weak_after, effect.cap, effect.n) == (record.weak_weight, record.n / 2, record.n)
-    assert effects[-1].flag == "no_outcome"
+    nothing = effects[-1]
+    assert (nothing.flag, nothing.n, nothing.cap) == ("no_outcome", 0, 0)
+    assert (nothing.weak_before, nothing.weak_after) == (0, 0)
 
 
 # Verifying
