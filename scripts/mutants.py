@@ -48,6 +48,7 @@ ROOMS = {
         "tests/causes",
         "tests/transcript",
         "tests/judging/test_blind_reading.py",
+        "tests/judging/test_unanchored.py",
         "tests/facts/test_facts.py",
         "tests/corpus/test_gate.py",
         "tests/properties/test_score_properties.py",
