@@ -23,6 +23,7 @@ def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     if records.empty:
         return message("No outcomes in this context yet", dark=dark)
     look = tokens(dark)
+    # By name where all else is equal: the same figure each time.
     ordered = records.sort_values(["success_rate", "n", "skill"], ascending=[False, False, True])
     shown = ordered.head(MOST_SKILLS)
     places = list(range(len(shown)))

@@ -42,6 +42,7 @@ def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:
     figure.add_hline(y=score.required, line={"color": look.line, "width": 1, "dash": "dash"})
     words, place = f"{score.required} required", {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
     words_at(figure, words, 0, score.required, look.muted, **place)
+    # At the top there is no room above the line.
     side = {"yanchor": "bottom", "yshift": 3} if counts[-1] < top else {"yanchor": "top", "yshift": -3}
     words = f"{counts[-1]} completed"
     words_at(figure, words, steps[-1], counts[-1], look.good, size=13, xanchor="right", **side)
@@ -85,6 +86,7 @@ def timeline_figure(
                 y=[lanes.index(lane)] * len(here),
                 mode="markers",
                 marker={
+                    # not by colour alone
                     "symbol": ["x" if bad else SYMBOLS.get(lane, "circle-open") for bad in failed],
                     "color": [
                         look.bad if bad else look.good if lane == "action" else look.muted for bad in failed

@@ -51,6 +51,7 @@ def pivot(args: argparse.Namespace, console: Console) -> int:
 
 def _print(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], console: Console) -> None:
     totals = [*found.pivot.totals, *(cell for cell in found.pivot.cells if cell.count)]
+    # The sort is stable: the total of a mode stays before its groups.
     ordered = sorted(totals, key=lambda cell: found.pivot.modes.index(cell.mode))
     console.columns(
         ordered[:top],

@@ -135,7 +135,7 @@ def draw(
         groups = branches.groups_of(goals, status, noted, expanded)
     boxes = tuple(_box(group, status, icons=icons) for group in groups)
     place = {goal.id: number for number, group in enumerate(groups) for goal in group}
-    lines = tuple(dict.fromkeys(_lines(goals, place, score)))
+    lines = tuple(dict.fromkeys(_lines(goals, place, score)))  # those between two branches are one
     if not every_line:
         kept = branches.reduced([line[:2] for line in lines])
         lines = tuple(line for line in lines if line[:2] in kept)

@@ -38,7 +38,7 @@ def texts_with(runs: Iterable[Run], words: list[str], *, most: int) -> tuple[lis
             folded = spoken.casefold()
             left -= len(spoken)  # whether found or not: the time taken depends on the characters
             if all(word in folded for word in words):
-                start = max(0, folded.find(words[0]) - _BEFORE)
+                start = max(0, folded.find(words[0]) - _BEFORE)  # about there: folding may lengthen a text
                 hits.append(
                     TextHit(digest=run.digest, seq=event.seq, excerpt=spoken[start : start + _EXCERPT])
                 )

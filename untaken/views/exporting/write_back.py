@@ -67,7 +67,7 @@ def inspect_lines(runs: Iterable[EvaluatedRun]) -> Iterator[str]:
                 (f"{one.label}: {one.explanation}" for one in filter(_is_diagnosis, each.evaluations)), ""
             )
             for one in filter(has_number, each.evaluations):
-                explanation = why if one.name == "completion" else one.explanation
+                explanation = why if one.name == "completion" else one.explanation  # a diagnosis is no number
                 yield _line(_inspect(*place, one, explanation))
 
 
@@ -114,6 +114,7 @@ def _langfuse(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
     }
     # With it: the id of an event is for one content, by which Langfuse knows a repeat.
     event = sha256(_line(body).encode()).hexdigest()[:32]
+    # The time is the run's, not now: equal runs give equal lines.
     return {"id": event, "type": "score-create", "timestamp": run.events[-1].ts.isoformat(), "body": body}
 
 
