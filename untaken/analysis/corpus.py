@@ -359,7 +359,7 @@ def evaluate_corpus(
     with open_cluster(cluster) as workers:
         scoring = Scoring(graphs=graph_set, missing=missing, verdicts=tuple(verdicts))
         read, found = given_runs(runs, cluster=workers, scoring=scoring, progress=progress)
-        by_digest = {run.digest: run for run in read}
+        by_digest = {run.digest: run for run in read}  # a run that two files hold is one
         scores = _scores(list(by_digest.values()), scoring, known=known, progress=progress)
         memories = _memories(by_digest, memory, identity)
         if evaluations is not None and evaluations.keys() >= by_digest.keys():
@@ -421,6 +421,7 @@ def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
     others = Once(lambda: tuple(dict.fromkeys((*corpus._left_out(), *left_out(corpus.runs, runs)))))
 
     def findings() -> tuple[Finding, ...]:
+        # Said of memories that none of these runs has.
         gone = {*_remembering(corpus.memories, corpus.runs)} - {*_remembering(corpus.memories, runs)}
         lasting = (f for f in corpus.findings if f.code not in OF_THE_RANKING and f not in gone)
         return tuple(dict.fromkeys((*lasting, *pooled().findings, *others())))
@@ -437,7 +438,7 @@ def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
         _choices=Once(
             lambda: counterfactual.choices(evaluations, runs, corpus.memories, weights=corpus.weights)
         ),
-        _plans=Once(lambda: corpus.plans.among(runs)),
+        _plans=Once(lambda: corpus.plans.among(runs)),  # by the evidence of all runs
     )
 
 

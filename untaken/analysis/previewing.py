@@ -148,7 +148,7 @@ def preview(
             break
         held = known.get(run.digest) if known and old else None
         before = held if isinstance(held, RunScore) else scored(run, old)
-        after = before if same and old and new else scored(run, new)
+        after = before if same and old and new else scored(run, new)  # of what differs, no score tells
         seen.append((run, before, after))
         if progress and (len(seen) % 50 == 0 or len(seen) == len(concerned)):
             progress(len(seen), len(concerned), "scoring runs again")
@@ -162,6 +162,7 @@ def with_graph(graphs: GraphSet, graph: PlanGraph) -> GraphSet:
     found = [graph if other.id == graph.id else other for other in graphs.graphs]
     if graphs.get(graph.id) is None:
         found.append(graph)
+    # It settles which one of its id is meant.
     return replace(graphs, graphs=tuple(found), ambiguous=graphs.ambiguous - {graph.id})
 
 

@@ -41,6 +41,7 @@ def hollow(run: Run, calls: frozenset[int], fields: Collection[str]) -> Run:
     undone = {patch.seq for patch in _written_after(run, calls)}
     events: list[AnyEvent] = []
     state: dict[str, Any] = {}
+    # In no patch: for all that is known, these calls left them in the final state.
     touched = set(fields).difference(*(patch.state for patch in run.of(State)))
     for event in run.events:
         if isinstance(event, Observation) and event.call_id in ids:
@@ -152,11 +153,11 @@ def _changed_at(state: Mapping[str, Any], path: Path, variant: int) -> dict[str,
 def other_values(value: Any) -> Sequence[Any]:
     """Other values of the type of a recorded one: an error of types would look like a detection."""
     match value:
-        case bool():
+        case bool():  # before `int`: a bool is one, too
             return (not value,)
         case int() | float():
             far = (abs(value) + 1) * HUGE
-            return value + 1, -far, far
+            return value + 1, -far, far  # far on both sides: a check may be a bound
         case str():
             return (OTHER, "") if value else (OTHER,)
         case list():

@@ -66,7 +66,7 @@ def probe(plan: PlanRuns, name: str) -> Probe:
     tried, detected = {"hollow": 0, "changed": 0}, {"hollow": 0, "changed": 0}
     for one in _completing(plan, name):
         bare = plan.bare(one.run)
-        if not bare.completed(name):
+        if not bare.completed(name):  # a verdict had decided it
             continue
         for kind, mutant in _mutants(plan, name, one, bare.run):
             if kind == "changed" and detected[kind]:  # one is enough: it looks at values

@@ -92,6 +92,7 @@ def _strata(runs: Sequence[PlannedRun], name: str) -> list[Stratum]:
             side = 0 if one.completed(name) else 2
             cell[side] += one.success
             cell[side + 1] += 1
+    # one side compares nothing
     return [stats.Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
 
 
@@ -145,7 +146,7 @@ def _against(one: PlannedRun, name: str, dependency: str) -> bool | None:
     first = one.first_attempts
     if not one.completed(name) or not {name, dependency} <= first.keys():
         return None  # without a try of both there is no order
-    if first[name] == first[dependency]:
+    if first[name] == first[dependency]:  # one action serves both
         return None
     if first[name] > first[dependency]:
         return False

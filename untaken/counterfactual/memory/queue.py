@@ -211,7 +211,7 @@ def _folded(
 def _by_key(signals: Iterable[Signal], where: Where) -> dict[str, Signal]:
     found: dict[str, Signal] = {}
     for given in signals:
-        signal = parse_signal(signal_line(given), where)
+        signal = parse_signal(signal_line(given), where)  # under the rules of a line that is read
         same_signal(found.setdefault(signal.key, signal), signal, where)
     return found
 

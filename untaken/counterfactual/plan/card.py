@@ -152,7 +152,7 @@ def _support(decision: EvaluatedDecision) -> str:
 def _task_means(points: Iterable[_Point]) -> dict[str, float]:
     outcomes: dict[str, dict[str, float]] = defaultdict(dict)
     for p in points:
-        outcomes[p.task_id][p.digest] = p.outcome
+        outcomes[p.task_id][p.digest] = p.outcome  # a run once, whatever its changes
     return {task: fmean(runs.values()) for task, runs in outcomes.items()}
 
 
@@ -171,7 +171,7 @@ def _bins(points: Sequence[_Point]) -> Iterable[ReliabilityBin]:
         inside = filled[at]
         observed = fmean(p.outcome for p in inside)
         tasks = len({p.task_id for p in inside})
-        low, high = wilson(observed * tasks, tasks)
+        low, high = wilson(observed * tasks, tasks)  # by tasks: runs of one are alike
         yield ReliabilityBin(
             above=at / BINS,
             up_to=(at + 1) / BINS,
