@@ -92,7 +92,7 @@ def read_runs(
 
 def modes_seen(runs: Iterable[ReadRun]) -> tuple[str, ...]:
     """Every mode seen in these runs, the most frequent first."""
-    counts = Counter(mode for run in runs for mode in {mode for mode, _ in run.modes})
+    counts = Counter(mode for run in runs for mode in {mode for mode, _ in run.modes})  # once a run
     return tuple(sorted(counts, key=lambda mode: (-counts[mode], mode)))
 
 

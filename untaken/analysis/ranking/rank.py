@@ -78,7 +78,7 @@ def rank_agents(
         report,
         contradictions=contradictory_runs(runs),
         unmatched_tasks=unmatched,
-        runs=tuple(sorted(runs, key=lambda run: run.digest)),
+        runs=tuple(sorted(runs, key=lambda run: run.digest)),  # in whatever order they were read
     )
 
 
@@ -325,7 +325,7 @@ def standings(table: MetricTable, tests: PairTests | None) -> tuple[RankedAgent,
                 value=float(values[row]),
                 low=low,
                 high=high,
-                rank=1 + int((comparable > comparable[row]).sum()),
+                rank=1 + int((comparable > comparable[row]).sum()),  # ties share the smallest
                 rank_low=None if ranks is None else int(ranks[0, row]),
                 rank_high=None if ranks is None else int(ranks[1, row]),
                 n_tasks=table.columns.size,

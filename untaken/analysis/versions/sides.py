@@ -76,6 +76,7 @@ class Sides:
                 cell, side = counts[one.stratum], 0 if one.second else 2
                 cell[side] += value
                 cell[side + 1] += 1
+        # one side compares nothing
         return [stats.Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
 
 
@@ -152,6 +153,7 @@ def sides(
 
 
 def _stratum(run: Run, by: Field) -> tuple[str, ...]:
+    # two agents have tasks in common alone
     return (run.task_id,) if by == "agent" else (run.agent, run.task_id)
 
 

@@ -126,6 +126,7 @@ def collect(
     observations.sort(key=lambda o: (o.ts, o.key))
     findings = [_finding(why, [run_id for run_id, _ in runs]) for why, runs in sorted(left.items())]
     copies = _findings_of(COPIES, _copies(observations))
+    # All but the one that counts.
     twice = [run_id for run_id, outcomes in several.items() for _ in range(len(outcomes) - 1)]
     return observations, (*findings, *_findings_of(TWICE, twice), *copies, *priced_otherwise)
 

@@ -36,7 +36,7 @@ def task_gaps(cells: RunsByCell, metric: str, first: str, second: str) -> tuple[
             TaskGap(
                 task_id=task,
                 difference=difference,
-                contribution=difference / len(tasks),
+                contribution=difference / len(tasks),  # the whole is a mean over tasks: parts sum to it
                 first_runs=_extreme_runs(metric, ours, best=difference > 0),
                 second_runs=_extreme_runs(metric, theirs, best=difference < 0),
             )
@@ -113,6 +113,7 @@ def contributions(
             both = [
                 run for run in cells[agent, task] if _has(run, pair.a_metric) and _has(run, pair.b_metric)
             ]
+            # A mean over tasks of means over their runs.
             found += [_contribution(run, pair, sign / (len(kept) * len(both))) for run in both]
     contributing = (one for one in found if one.weight > 0)
     return tuple(
