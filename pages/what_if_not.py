@@ -24,7 +24,6 @@ def main() -> None:
         one_run(runs, index)
     else:
         nothing_planned()
-        view.ablations(dark=state.is_dark())
     for fault in index.findings:
         st.warning(f"{text.label(fault.where.file, 120)}: {text.label(fault.message, 300)}")
 

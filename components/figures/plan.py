@@ -138,5 +138,5 @@ def _status_legend(drawing: Drawing, look: Tokens) -> list[str]:
     if any(box.critical for box in drawing.boxes):
         words.append(f'<span style="color:{look.text}">{STAR}</span> critical')
     if any(kind == "violated" for _, _, kind in drawing.lines):
-        words.append(f'<span style="color:{look.bad}">╌▸</span> reached without it')
+        words.append(f'<span style="color:{look.bad}">╌▸</span> went on without a critical step')
     return words

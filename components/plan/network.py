@@ -136,7 +136,7 @@ def _legend(drawing: Drawing) -> list[dict[str, Any]]:
             {"icon": STAR, "word": "critical", "fill": "transparent", "line": "currentColor", "thick": True}
         )
     if any(kind == "violated" for _, _, kind in drawing.lines):
-        legend.append({"icon": "╌▸", "word": "reached without it", "bad": True})
+        legend.append({"icon": "╌▸", "word": "went on without a critical step", "bad": True})
     if any(kind == "option" for _, _, kind in drawing.lines):
         legend.append({"icon": "┈▸", "word": "any one is enough"})
     return legend

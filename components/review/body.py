@@ -30,10 +30,11 @@ def _queue_and_run() -> None:
     left, right = st.columns([1, 2], gap="medium")
     with left, st.container(key="review-left", gap="small"):
         listed_runs.switch()
-        cases = order.ordered(cases)
         offered = fields_of(cases)
         filters = queue_filters.remember(offered)
-        queue_filters.draw(offered, filters)
+        with queue_filters.fold(filters):
+            cases = order.ordered(cases)
+            queue_filters.draw(offered, filters)
         shown = chosen_cases(cases, filters)
         queue.progress(shown, cases)
         # A linked run that is not in the queue is shown all the same.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.shared import state, text
 from components.shared.panels import panel
@@ -28,22 +29,26 @@ def remember(offered: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return dict(st.session_state[KEPT])
 
 
+def fold(filters: Mapping[str, Sequence[str]]) -> DeltaGenerator:
+    """What the order and the filters are drawn in; it says how many filters are in force."""
+    used = sum(bool(values) for values in filters.values())
+    words = f"Order and filters ({used} active)" if used else "Order and filters"
+    return st.expander(words, expanded=bool(used), icon=":material/filter_list:")
+
+
 @panel
 def draw(offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[str]]) -> None:
-    """One widget a field, behind a button that says how many are in force."""
-    used = sum(bool(values) for values in filters.values())
-    words = f"Filters ({used} active)" if used else "Filters"
-    with st.expander(words, expanded=bool(used), icon=":material/filter_list:"):
-        first = [field for field in FIRST if field in offered]
-        _row(first, offered, filters)
-        # A further field only where it has anything to choose between.
-        useful = [f for f, some in offered.items() if f not in FIRST and (len(some) > 1 or filters.get(f))]
-        _row([field for field in useful if not field.startswith(META)], offered, filters)
-        if recorded := [field for field in useful if field.startswith(META)]:
-            st.caption("Metadata of the runs (from RUN\\_STARTED):")
-            _row(recorded, offered, filters)
-        if used:
-            st.button("Clear all filters", key="filters-clear", type="tertiary", on_click=_choose, args=({},))
+    """One widget a field."""
+    first = [field for field in FIRST if field in offered]
+    _row(first, offered, filters)
+    # A further field only where it has anything to choose between.
+    useful = [f for f, some in offered.items() if f not in FIRST and (len(some) > 1 or filters.get(f))]
+    _row([field for field in useful if not field.startswith(META)], offered, filters)
+    if recorded := [field for field in useful if field.startswith(META)]:
+        st.caption("Metadata of the runs (from RUN\\_STARTED):")
+        _row(recorded, offered, filters)
+    if any(filters.values()):
+        st.button("Clear all filters", key="filters-clear", type="tertiary", on_click=_choose, args=({},))
 
 
 def _row(

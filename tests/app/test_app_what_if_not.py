@@ -152,12 +152,12 @@ def test_a_policy_without_skills_is_not_asked_to_wait_for_a_decision(
     assert "No decision yet" not in words
 
 
-def test_a_workspace_without_records_says_what_to_do_and_still_shows_what_was_measured(
+def test_a_workspace_without_records_says_what_to_do_and_shows_no_figures_of_the_samples(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     app = opened(workspace(tmp_path), monkeypatch)
     assert "No run in this workspace has a planning record" in said(app)
-    assert "Not comparable in level" in said(app)
+    assert not app.get("plotly_chart")
 
 
 def test_records_beside_the_ledgers_of_an_opened_folder_are_found(tmp_path: Path, monkeypatch: Patch) -> None:

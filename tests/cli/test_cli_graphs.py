@@ -105,7 +105,7 @@ def test_a_picture_of_a_run_shows_each_status_by_its_icon_and_says_what_icons_me
     assert [word for word in words if "Check policy" in word] == ["– ★ Check policy"]
     assert "✓ Look up order" in words
     assert "– skipped: 1" in words
-    assert "╌ reached without it" in words
+    assert "╌ went on without a critical step" in words
     assert "Run lucky-10 of lucky" in words
 
 

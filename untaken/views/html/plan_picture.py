@@ -124,7 +124,11 @@ def legend(seen: Mapping[StatusName, int], *, critical: bool, violated: bool) ->
     if violated:
         sample = tag("path", d="M1 8h26", class_="edge violated")
         items.append(
-            tag("li", tag("svg", sample, width=28, height=16, aria_hidden="true"), "reached without it")
+            tag(
+                "li",
+                tag("svg", sample, width=28, height=16, aria_hidden="true"),
+                "went on without a critical step",
+            )
         )
     return tag("ul", *items, class_="legend")
 
@@ -211,7 +215,7 @@ def _words(graph: PlanGraph, score: RunScore | None) -> Iterator[str]:
         counts = Counter(shown_status(node) for node in score.results)
         yield from (f"{look.icon} {look.word}: {counts[s]}" for s, look in STATUS.items() if counts[s])
         if any(violation.kind == "critical" for violation in score.violations):
-            yield "╌ reached without it"
+            yield "╌ went on without a critical step"
     if any(goal.critical for goal in graph.sub_goals):
         yield f"{STAR} critical"
     if any(goal.any_of for goal in graph.sub_goals):
