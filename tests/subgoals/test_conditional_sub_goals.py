@@ -211,38 +211,38 @@ TIMES: list[tuple[str, list[dict[str, Any]], RunBuilder, list[str]]] = [
         ["completed", "skipped"],
     ),
     (
-        "also where one comes after the other",
+        "nor where one comes after the other",
         [search(), search(name="again", deps=["search"])],
         calls(True),
-        ["completed", "completed"],
+        ["completed", "skipped"],
     ),
     (
-        "the later one takes the second call, wherever it stands",
+        "the later one takes the second call, wherever it is in the plan",
         [search(1, "again", deps=["search"]), search(1)],
         calls(True),
         ["skipped", "completed"],
     ),
     (
         "unanswered or not",
-        [search(1), search(1, "again")],
+        [search(), search(name="again", deps=["search"])],
         calls(None),
         ["completed", "skipped"],
     ),
     (
         "unless the first one is not required",
-        [search(1, when="state.twice"), search(1, "again", deps=["search"])],
+        [search(when="state.twice"), search(name="again", deps=["search"])],
         calls(True).state(twice=False),
         ["not_required", "completed"],
     ),
     (
-        "two calls serve two",
-        [search(1), search(1, "again")],
+        "two calls serve two in a row",
+        [search(), search(name="again", deps=["search"])],
         calls(True, True),
         ["completed", "completed"],
     ),
     (
         "the failed call between them is the second one's attempt",
-        [search(1), search(1, "again")],
+        [search(), search(name="again", deps=["search"])],
         calls(True, False),
         ["completed", "attempted"],
     ),
@@ -250,7 +250,7 @@ TIMES: list[tuple[str, list[dict[str, Any]], RunBuilder, list[str]]] = [
 
 
 @pytest.mark.parametrize(("desc", "nodes", "run", "want"), TIMES, ids=[case[0] for case in TIMES])
-def test_a_call_serves_several_unless_they_say_how_often(
+def test_a_call_expected_again_is_another_call(
     desc: str, nodes: list[dict[str, Any]], run: RunBuilder, want: list[str]
 ) -> None:
     assert [node.status for node in score(run, *nodes).nodes] == want
@@ -259,7 +259,7 @@ def test_a_call_serves_several_unless_they_say_how_often(
 def test_too_few_calls_are_counted_in_the_reason() -> None:
     first = score(calls(True), search(3)).node("search")
     assert first.reason == "search was called as expected once; it must be called 3 times"
-    graph: PlanGraph = a_graph(search(1), search(1, "again"))
+    graph: PlanGraph = a_graph(search(), search(name="again", deps=["search"]))
     again = score_run(calls(True).finish().run(), graph).node("again")
     assert "it must be called once after once for other sub-goals" in again.reason
     assert score(calls(True, True), search(2)).node("search").evidence == (1, 3)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from untaken.errors import Unscored, UntakenError
-from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, read_source, topological
+from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, ancestors, read_source, topological
 
 CheckKind = Literal["expr", "tool_call", "verdict", "outcome", "any_of", "none"]
 
@@ -133,7 +133,7 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
         for option in options[node.id]:
             groups[option].append(node.id)
     order = topological(graph)
-    earlier = _calls_before(known[name] for name in order)
+    earlier = _calls_before(graph, (known[name] for name in order))
     criteria = {
         node.id: _criterion(node, known, options, groups[node.id], earlier.get(node.id, ()))
         for node in graph.sub_goals
@@ -156,16 +156,27 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
     )
 
 
-def _calls_before(order: Iterable[SubGoal]) -> Mapping[str, tuple[tuple[str, int], ...]]:
-    """By sub-goal with `times`, the calls that earlier ones like it, with `times`, need for themselves."""
-    found: dict[str, tuple[tuple[str, int], ...]] = {}
-    alike: dict[bytes, list[tuple[str, int]]] = defaultdict(list)
+def _calls_before(graph: PlanGraph, order: Iterable[SubGoal]) -> Mapping[str, tuple[tuple[str, int], ...]]:
+    """By sub-goal, the calls that earlier ones which expect the same call need for themselves.
+
+    `order`: its sub-goals, dependencies first.
+    """
+    alike: dict[bytes, list[SubGoal]] = defaultdict(list)
     for node in order:
-        if node.times and node.check is not None and node.check.tool_call is not None:
-            same = alike[msgspec.json.encode(node.check.tool_call, order="sorted")]
-            found[node.id] = tuple(same)
-            same.append((node.id, node.times))
-    return found
+        if node.check is not None and node.check.tool_call is not None:
+            alike[msgspec.json.encode(node.check.tool_call, order="sorted")].append(node)
+    repeated = [nodes for nodes in alike.values() if len(nodes) > 1]
+    behind = ancestors(graph) if repeated else {}
+    return {
+        node.id: tuple(
+            (other.id, other.times or 1)
+            for place, other in enumerate(nodes)
+            # Earlier: a dependency; or before it in that order, where both say how many calls they ask for.
+            if other.id in behind[node.id] or (place < at and None not in (node.times, other.times))
+        )
+        for nodes in repeated
+        for at, node in enumerate(nodes)
+    }
 
 
 def _criterion(
