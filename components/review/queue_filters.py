@@ -86,6 +86,6 @@ def _changed(field: str, key: str) -> None:
 
 def _choose(filters: Mapping[str, Sequence[str]]) -> None:
     chosen = {field: list(values) for field, values in filters.items() if values}
-    for field in {**st.session_state.get(KEPT, {}), **chosen}:
+    for field in {**st.session_state.get(KEPT, {}), **chosen}:  # those that are gone leave the address
         state.write_address(field, chosen.get(field, ()))
     st.session_state[KEPT] = chosen

@@ -45,7 +45,7 @@ def settle(store: Workspace, run: Run, sub_goal: str, passed: bool, *, author: s
     """Append what reviewers who differed agreed on; their own verdicts stay as they are."""
     fields = {"sub_goal": sub_goal, "by": author, "settles": True}
     if append(store, run, [Draft(Verdict, fields | {"passed": passed})]):
-        open_again = Draft(Verdict, fields | {"passed": None})
+        open_again = Draft(Verdict, fields | {"passed": None})  # without an opinion it settles nothing
         undoing.saved(f"Settled: {VERDICTS[passed]}", lambda: append(store, run, [open_again]))
 
 
@@ -89,7 +89,7 @@ def _restore(
     store: Workspace, changed: Sequence[Review], before: Mapping[str, Mapping[str, Any]], author: str
 ) -> None:
     for one in changed:
-        _change(store, [one], author, before[one.run])
+        _change(store, [one], author, before[one.run])  # each had values of its own
 
 
 def _change(store: Workspace, seen: Sequence[Review], author: str, what: Mapping[str, Any]) -> list[Review]:

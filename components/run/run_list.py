@@ -31,7 +31,7 @@ def choose_run(corpus: Corpus) -> str | None:
     asked = state.selected("run")
     if asked is not None and asked not in corpus.runs:  # an address may name a run by its id
         named = [run.digest for run in corpus.runs.values() if run.run_id == asked]
-        if len(named) == 1:
+        if len(named) == 1:  # several may have one id
             state.select(run=(asked := named[0]))
     chosen = asked if asked in corpus.runs else None
     if asked is None and queue:
@@ -48,7 +48,7 @@ def choose_run(corpus: Corpus) -> str | None:
     if chosen is not None and chosen not in words:  # of an agent whose runs are not listed
         others = state.derived(review_order, of_all=True)
         words = {chosen: next(run_words(item) for item in others if item.digest == chosen)} | words
-    st.session_state["run_picker"] = chosen
+    st.session_state["run_picker"] = chosen  # before its widget, which shows it
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-choice"):
         st.selectbox(
             "Run",

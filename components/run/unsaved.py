@@ -48,7 +48,7 @@ def mention(run: Run, here: Place, goals: Mapping[str, str]) -> None:
         label = f"{words} · {text.label(place_words(place, goals))}"
         st.button(
             label,
-            key=f"unsaved-{note_field(run, place).key}-{words[:13]}",
+            key=f"unsaved-{note_field(run, place).key}-{words[:13]}",  # a place may have a note and a reason
             icon=":material/edit_note:",
             type="tertiary",
             on_click=_show,

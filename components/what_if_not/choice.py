@@ -59,7 +59,7 @@ def choose_step(record: PlanningRecord, run: str) -> int:
         int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < len(str(last)) + 1 else 0
     )
     chosen = min(asked_step, last) if asked_step else _among(record, range(1, last + 1), _decides) or 1
-    st.session_state[SLIDER] = chosen
+    st.session_state[SLIDER] = chosen  # before its widget, which shows it
     if last > 1:
         st.slider("Step", 1, last, key=SLIDER, on_change=lambda: pick(run, st.session_state[SLIDER]))
     with st.container(horizontal=True, gap="small"):

@@ -44,7 +44,7 @@ def _made(
         memories: dict[str, PolicyMemory] = {}
         for part, weak in zip(parts, _shared_out(parts, applied), strict=True):
             memory = PolicyMemory.build(part, applied=weak, identity=identity)
-            memory.findings += unread
+            memory.findings += unread  # each of them goes without these
             memories |= dict.fromkeys((run.digest for run in part), memory)
         return memories
 

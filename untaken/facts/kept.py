@@ -121,7 +121,10 @@ def workspace_facts(store: Workspace, held: Path) -> FactManifest:
     written = {name: tuple(str(held / file) for file in files) for name, files in about.parts.items()}
     runs = sum(found[number][2].runs[at].sound for _, number, at in copies.values())
     return msgspec.structs.replace(
-        about, runs=runs, parts={name: tuple(parts.get(name, ())) or files for name, files in written.items()}
+        # A table without rows in any part has the empty file that was written here.
+        about,
+        runs=runs,
+        parts={name: tuple(parts.get(name, ())) or files for name, files in written.items()},
     )
 
 
@@ -151,12 +154,12 @@ def _part(
     """A part and its folder: as it is kept, or made now."""
     place = store.path / FOLDER / FACTS / (key or "")
     if key and (kept := load_table(store.path, FACTS, key)):
-        with suppress(msgspec.MsgspecError, OSError):
+        with suppress(msgspec.MsgspecError, OSError):  # damaged, or gone: it is made again
             part = _decode_part(kept)
             if part.files == _digests(place, part.files):
                 os.utime(place)  # in use: `_remove_unused` goes by this time
                 return place, part
-    if key is None or store.read_only:
+    if key is None or store.read_only:  # for this time alone
         return _made(store, files, scoring, Path(mkdtemp(dir=held)))
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _remove_unused(store.path)

@@ -181,7 +181,7 @@ def write_facts(
                     continue
                 seen.add(run.digest)
                 everything.take(run.findings, run.end, run.authors)
-                if run.rows:
+                if run.rows:  # a broken run has findings alone
                     writer.take(unpacked(run.rows))
             if progress:
                 progress(done, len(places), "reading ledgers")

@@ -92,7 +92,7 @@ class FactWriter:
     def end(self) -> tuple[str, ...]:
         """Writes what waits, and gives the names of the parts; a table without rows has none."""
         self._write()
-        return self.files[1:]
+        return self.files[1:]  # without the manifest
 
     def finish(self, findings: Iterable[Finding], *, missing: str, verdicts: tuple[str, ...]) -> FactManifest:
         """Writes what waits, the findings and, last, the manifest."""
