@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -34,10 +34,10 @@ from untaken.judging import (
     uncalibrated,
 )
 from untaken.ledger import Run
-from untaken.numbers import counted, decimal, interval, money, percent
+from untaken.numbers import counted
 from untaken.plans import GraphSet
 from untaken.scoring import AgentScore, MissingRule, RunScore
-from untaken.views import AgentUsage, score_document, usage
+from untaken.views import MEASURES, AgentUsage, figure_words, score_document, usage
 from untaken.workspace import settings_of
 
 MOST_TASKS: Final = 40
@@ -249,11 +249,9 @@ def usage_without_graphs(
 
 
 def _print_usage(rows: Sequence[AgentUsage], console: Console) -> None:
-    def cell(one: AgentUsage, name: str, write: Callable[..., str]) -> str:
-        value, low, high = (getattr(one, key) for key in (name, f"{name}_low", f"{name}_high"))
-        if isinstance(value, Unscored):
-            return NOTHING
-        return f"{write(value)} ({interval(low, high, write, unknown='no interval')})"
+    def cell(one: AgentUsage, name: str) -> str:
+        words = figure_words(one, name, one.cost_unit or "")
+        return f"{words[0]} ({words[1]})" if words else NOTHING
 
     tasks = ["task=task_id"] if any(one.task_id is not None for one in rows) else []
     console.columns(
@@ -261,10 +259,7 @@ def _print_usage(rows: Sequence[AgentUsage], console: Console) -> None:
         "agent",
         *tasks,
         "runs",
-        ("success", lambda one: cell(one, "success", percent)),
-        ("cost", lambda one: cell(one, "cost", partial(money, unit=one.cost_unit or ""))),
-        ("tokens", lambda one: cell(one, "tokens", partial(decimal, digits=0))),
-        ("steps", lambda one: cell(one, "steps", partial(decimal, digits=1))),
+        *((name, partial(cell, name=name)) for name in MEASURES),
     )
 
 

@@ -208,7 +208,8 @@ if TYPE_CHECKING:
     from untaken.views.searching import texts_with as texts_with
     from untaken.views.single_run import RunReport as RunReport, run_report as run_report
     from untaken.views.spending import (
-        AgentUsage as AgentUsage, corpus_usage as corpus_usage, usage as usage, usage_table as usage_table,
+        AgentUsage as AgentUsage, MEASURES as MEASURES, corpus_usage as corpus_usage,
+        figure_words as figure_words, usage as usage, usage_table as usage_table,
     )
     from untaken.views.statuses import (
         BORDER as BORDER, CRITICAL_BORDER as CRITICAL_BORDER, INK as INK, NIGHT as NIGHT, STAR as STAR,

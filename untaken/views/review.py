@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -101,12 +101,7 @@ def contradictory(order: Iterable[Ordered]) -> tuple[Ordered, ...]:
 
 def review_table(corpus: Corpus) -> pd.DataFrame:
     """One row per run in the order of review (columns: `REVIEW`)."""
-    return table_of_items(review_queue(corpus))
-
-
-def table_of_items(queue: Sequence[ReviewItem]) -> pd.DataFrame:
-    """One row per run, in the order given (columns: `REVIEW`)."""
-    return frame(REVIEW, queue)
+    return frame(REVIEW, review_queue(corpus))
 
 
 def _ordered(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None) -> OrderedRun:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from untaken import stats
+from untaken import numbers, stats
 from untaken.analysis import Corpus
 from untaken.errors import Score, Unscored
 from untaken.facts import total_tokens
@@ -80,6 +81,21 @@ def usage(runs: Iterable[Run]) -> tuple[AgentUsage, ...]:
 def corpus_usage(corpus: Corpus) -> tuple[AgentUsage, ...]:
     """`usage` of the runs of a corpus."""
     return usage(corpus.runs.values())
+
+
+def figure_words(one: AgentUsage, name: str, unit: str) -> tuple[str, str] | None:
+    """A figure of a row and its interval in words, costs in `unit`; ``None`` where it is not recorded."""
+    value, low, high = (getattr(one, key) for key in (name, f"{name}_low", f"{name}_high"))
+    if isinstance(value, Unscored):
+        return None
+    writers: dict[str, Callable[..., str]] = {
+        "success": numbers.percent,
+        "cost": partial(numbers.money, unit=unit),
+        "tokens": partial(numbers.decimal, digits=0),
+        "steps": partial(numbers.decimal, digits=1),
+    }
+    write = writers[name]
+    return write(value), numbers.interval(low, high, write, unknown="no interval")
 
 
 def _usage(agent: str, task_id: str | None, runs: Mapping[str, list[Run]]) -> AgentUsage:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from untaken.analysis import Corpus
-from untaken.errors import Unscored
-from untaken.numbers import counted, decimal, interval, money, percent
+from untaken.numbers import counted
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
-from untaken.views.spending import AgentUsage, usage
+from untaken.views.spending import MEASURES, AgentUsage, figure_words, usage
 
 TASKS: Final = 60
 """Rows by agent and task that the full report shows."""
@@ -43,16 +40,11 @@ def _row(one: AgentUsage, *, tasks: bool) -> Markup:
     return row(
         *((short(one.task_id, 60),) if tasks else ()),
         f"{one.runs:,}",
-        _cell(one, "success", percent),
-        _cell(one, "cost", partial(money, unit=short(one.cost_unit or "", 12))),
-        _cell(one, "tokens", partial(decimal, digits=0)),
-        _cell(one, "steps", partial(decimal, digits=1)),
+        *(_cell(one, name) for name in MEASURES),
         head=short(one.agent, 40),
     )
 
 
-def _cell(one: AgentUsage, name: str, write: Callable[..., str]) -> Markup:
-    value, low, high = (getattr(one, key) for key in (name, f"{name}_low", f"{name}_high"))
-    if isinstance(value, Unscored):
-        return tag("span", "not recorded")
-    return together(write(value), facts(interval(low, high, write, unknown="no interval")))
+def _cell(one: AgentUsage, name: str) -> Markup:
+    words = figure_words(one, name, short(one.cost_unit or "", 12))
+    return together(words[0], facts(words[1])) if words else tag("span", "not recorded")
