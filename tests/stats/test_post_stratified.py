@@ -113,6 +113,7 @@ def test_an_agent_without_labels_makes_the_rate_of_all_uncertain_and_not_wrong()
     people = [1.0] * 40 + [None] * 40
     agent = np.repeat([0.0, 1.0], 40)
     found = corrected_rate(labels_of(people, [1.0] * 40 + [0.0] * 40, agent=agent))
+    assert found.value == pytest.approx(0.75)  # a half, where nothing is known
     assert isinstance(found.low, float)
     assert isinstance(found.high, float)
     assert found.low <= 0.5

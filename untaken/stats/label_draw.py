@@ -157,7 +157,7 @@ class _Shuffled:
         # Where whole tasks, or whole runs, are labelled or not, these are swapped. Else labels change places
         # between runs of about one size, and inside each run between its items.
         for whole, codes in (("task", task), ("run", run)):
-            unit = np.unique(codes, return_inverse=True)[1].reshape(-1)
+            unit = np.unique(codes, return_inverse=True)[1].ravel()
             given, size = np.bincount(unit, labelled), np.bincount(unit)
             if np.all((given == 0) | (given == size)):
                 strata: tuple[np.ndarray, ...] = (np.arange(len(size)),)

@@ -98,7 +98,7 @@ def corrected_rate(labels: Labels, *, target: Target = "runs") -> Corrected:
     )
     if few is not None or n < FEWEST_WITH_JUDGE:
         return found
-    cells = np.unique(np.stack([labels.agent, verdict]), axis=1, return_inverse=True)[1].reshape(-1)
+    cells = np.unique(np.stack([labels.agent, verdict]), axis=1, return_inverse=True)[1].ravel()
     value, low, high = _over_cells(labels, cells, verdict, target)
     worth = _worth(alone[2] - alone[1], high - low)
     return replace(found, value=value, low=low, high=high, worth=worth, basis="labels_and_judge")
@@ -155,7 +155,7 @@ def _over_cells(
     labels: Labels, cell: np.ndarray, wider: Floats, target: Target
 ) -> tuple[float, float, float]:
     """θ and its ends over these cells; one without a label has the rate of its wider cell, and any end."""
-    cell = np.unique(cell, return_inverse=True)[1].reshape(-1)
+    cell = np.unique(cell, return_inverse=True)[1].ravel()
     labelled, items = ~np.isnan(labels.people), len(cell)
     weights = np.where(labelled, 1 / labels.odds, 0.0)
     people = np.nan_to_num(labels.people)
@@ -181,7 +181,7 @@ def _over_cells(
 
 def _wider_rates(cell: np.ndarray, wider: Floats, weights: Floats, people: Floats) -> Floats:
     """Of each cell: the labels' rate over the wider cell that holds it; a half where that has none."""
-    of = np.unique(wider, return_inverse=True)[1].reshape(-1)
+    of = np.unique(wider, return_inverse=True)[1].ravel()
     whole = np.bincount(of, weights)
     rates = np.where(whole > 0, np.bincount(of, weights * people) / np.where(whole > 0, whole, 1.0), 0.5)
     found = np.zeros(int(cell.max()) + 1)
