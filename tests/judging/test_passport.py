@@ -63,6 +63,21 @@ def test_a_passport_holds_confusion_sensitivity_specificity_and_the_corrected_ra
     assert [(one.sub_goal, one.confusion.only_people) for one in found.sub_goals] == [("a", 3), ("b", 3)]
 
 
+def test_verdicts_of_another_model_in_the_same_runs_count_in_a_passport_of_their_own() -> None:
+    both = []
+    for task in range(36):
+        run = judged(task)
+        # The judge is asked about one of the two again, with another model that calls nothing met.
+        run.add(Verdict, sub_goal="b", passed=False, by="judge:m", made_with=replace(WITH, model="n"))
+        both.append(run.run())
+    first, second = measure_judges(both, GRAPHS, date="2026-01-02")
+    assert [(one.model, one.items, one.judge_rate) for one in (first, second)] == [
+        ("m", 36, pytest.approx(15 / 36)),
+        ("n", 36, 0.0),
+    ]
+    assert (first.rate.value, second.rate.value) == (0.5, 0.5)
+
+
 CHANGED = a_graph(
     {"id": "a", "check": {"verdict": {}}, "rules": [{"tool": "find"}], "description": "Reworded."},
     {"id": "b", "check": {"verdict": {}}, "rules": [{"tool": "find"}]},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Final, Literal
@@ -37,6 +37,7 @@ def labelled_rates(
     *,
     target: Target = "runs",
     odds: Odds | None = None,
+    among: Collection[tuple[str, str]] | None = None,
 ) -> LabelledRates:
     """Estimate how often sub-goals were met, from labels on some of what a judge decided.
 
@@ -49,6 +50,7 @@ def labelled_rates(
         judge: globs of those to correct.
         target: what the rates are of.
         odds: of each label; without, all items of a rate had the same.
+        among: (run digest, sub-goal) of the items that count; ``None`` for all.
 
     Raises:
         UntakenError: ``odds-missing`` where a labelled item has none, ``odds-invalid`` where they are no
@@ -60,7 +62,7 @@ def labelled_rates(
     outside = 0
     for run in unbroken:
         found, unasked = _items(run, people, judge, run.task_id if tasks else run.digest, odds)
-        items += found
+        items += found if among is None else [one for one in found if (one.digest, one.sub_goal) in among]
         outside += unasked
     by_agent = _grouped(items, lambda one: ("", one.agent))
     by_goal = _grouped(items, lambda one: (one.graph, one.sub_goal))

@@ -217,7 +217,9 @@ def _passport(
     pairs = [_pair(one, author) for one in judged if one.people is not None]
     whole = estimate_agreement("all", "", pairs, independent(pairs))
     runs = {one.run.digest: one.run for one in judged}.values()
-    rates = labelled_rates(runs, people, [escape_glob(author)])  # a name may hold glob signs
+    # A run may hold verdicts of the same judge with another model, prompt or settings.
+    own = {(one.run.digest, one.verdict.sub_goal) for one in judged}
+    rates = labelled_rates(runs, people, [escape_glob(author)], among=own)  # a name may hold glob signs
     rate = rates.overall
     return JudgePassport(
         judge=author,
