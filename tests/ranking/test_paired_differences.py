@@ -150,7 +150,7 @@ def test_one_task_or_none_shows_no_clear_difference() -> None:
     assert not pair.clear_difference
     apart = shares(rank_agents([a_score("a", "x", 4), a_score("b", "y", 0)], resamples=QUICK))
     assert apart.difference == Unscored("no task has a value for both agents")
-    assert apart.n_tasks == 0
+    assert (apart.n_tasks, apart.family) == (0, 0)
 
 
 def test_the_family_of_a_pair_is_every_pair_under_the_metric() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from benchmarks.label_draws import NOT_RANDOM, RANDOM, Judged, warned
 from untaken.errors import Unscored
@@ -72,3 +73,18 @@ def test_a_task_of_one_item_keeps_its_label_or_gives_it_away(labelled: np.ndarra
     found = draw_test(labelled, np.arange(40), np.arange(40), {"start": np.arange(40.0)})
     assert isinstance(found, DrawTest)
     assert (found.p <= 0.05) == leans
+
+
+def test_with_odds_p_is_that_of_the_weighted_mean_over_tasks() -> None:
+    random = np.random.default_rng(2)
+    value, odds, task = random.random(60), random.uniform(0.2, 1.0, 60), np.arange(60) // 5
+    labelled = random.random(60) < odds
+    found = weighted_draw_test(labelled, odds, task, {"x": value})
+    some, w = (value - value.mean())[labelled], 1 / odds[labelled]
+    mean = (w @ some) / w.sum()
+    moves = w * np.sqrt(1 - odds[labelled]) * (some - mean) / w.sum()
+    units = np.unique(task[labelled])
+    sums = [moves[task[labelled] == unit].sum() for unit in units]
+    error = np.sqrt(np.square(sums).sum() * units.size / (units.size - 1))
+    assert isinstance(found, DrawTest)
+    assert found.p == pytest.approx(2 * student.sf(abs(mean) / error, units.size - 1))
