@@ -192,7 +192,7 @@ def test_a_row_of_the_decisions_opens_its_run_at_that_decision(demo: str, open_p
         "aria-selected", "true"
     )
     alternatives = page.locator("[role=tabpanel]:not([hidden])")
-    assert set(cells(alternatives, "event")) == {wanted["decision point"]}
+    assert set(cells(alternatives, "decision point")) == {wanted["decision point"]}
     assert wanted["alternative"] in cells(alternatives, "alternative")
     with answered(page):
         page.go_back()
