@@ -161,6 +161,8 @@ def _rest(own: int, left: int) -> str:
     """What the run's other calls were for."""
     if not own:
         return "; the run calls no tool"
-    return (
-        f"; {left} of its {own} calls serve no sub-goal" if left else "; all its calls serve other sub-goals"
-    )
+    if own == 1:
+        return f"; its only call serves {'no' if left else 'another'} sub-goal"
+    if not left:
+        return "; all its calls serve other sub-goals"
+    return f"; {left} of its {own} calls {'serves' if left == 1 else 'serve'} no sub-goal"
