@@ -14,8 +14,9 @@ from components.shared.panels import panel
 from untaken.analysis import Corpus, statement_parts
 from untaken.counterfactual import CalibrationCard, PlanEvaluation, Statement, calibration_card, time_words
 from untaken.errors import Unscored, number
-from untaken.numbers import counted, decimal, interval, percent, signed
+from untaken.numbers import counted, decimal, interval, percent, points, signed
 from untaken.views import (
+    FORMATS,
     data_needed,
     distinct,
     groups_words,
@@ -34,6 +35,7 @@ WIDTHS: Final = {
     "option": st.column_config.TextColumn(width=130),
     "succeeded": st.column_config.TextColumn(width=80),
     "against": st.column_config.TextColumn(width=130),
+    "difference": st.column_config.NumberColumn("points", width=65, help="Difference in success"),
     "note": st.column_config.TextColumn(width=85),
     "theirs": st.column_config.TextColumn("succeeded", width=80),
 }
@@ -133,7 +135,7 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
 
 def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
     """What is read first, first: the download beside it has every figure."""
-    return pd.DataFrame(
+    made = pd.DataFrame(
         {
             "support": ["✓ supported" if s.supported else f"– {s.reason}" for s in listed],
             "situation": [situation_words(s.situation) for s in listed],
@@ -142,12 +144,14 @@ def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
             "against": [option_words(s.against) for s in listed],
             "theirs": [f"{s.k0} of {s.n0}" for s in listed],
             "difference": [s.difference for s in listed],
-            "95%": [interval(s.low, s.high) for s in listed],
+            "95%": [interval(s.low, s.high, points, 0) for s in listed],
             "q": pd.array([number(s.q) for s in listed], dtype="Float64"),
             "tasks": [s.tasks for s in listed],
             "note": ["" if s.label == "found" else RESTATES for s in listed],
         }
     )
+    made.attrs[FORMATS] = {"difference": "points", "q": "p"}
+    return made
 
 
 def _chosen(corpus: Corpus, statement: Statement) -> None:
