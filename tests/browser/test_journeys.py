@@ -226,7 +226,7 @@ def test_the_navigation_of_a_narrow_screen_keeps_the_selected_run_and_pages_foll
 def test_a_mark_of_the_decisions_opens_its_choice_and_brings_it_into_view(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/decisions?view=skills")
     marks = page.locator(".st-key-scroll-choices-Advantage .points path.point")
-    expect(marks).to_have_count(20)
+    expect(marks).to_have_count(10)
     assert "choice" not in selection(page)
     still(page, page.locator(".st-key-scroll-choices-Advantage .js-plotly-plot"))
     with answered(page):
