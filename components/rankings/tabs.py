@@ -148,7 +148,7 @@ def _agreement(corpus: Corpus) -> None:
         found.assign(b=found["b"].map(metric_words)),
         key="agreement",
         name="Agreement of rankings",
-        columns={"a": None, "tau_b_reason": None},  # reasons stand below, in full
+        columns={"a": None, "tau_b_reason": None},  # the reasons follow below, in full
         whole=lambda: found,
     )
     for other in corpus.ranking.agreement:

@@ -217,9 +217,9 @@ def _verdict(node: SubGoal, done: Completion, tried: Probe | None) -> tuple[Node
     if done.contested:
         return "contested", f"{share}: is it needed, or were the others lucky?"
     if done.completed >= MIN_SUCCESSES and tried.detected:
-        # Else the reader asks why it is sound, where many succeed without it.
-        gain = "" if done.low is None else ", and runs that do succeed more often"
-        return "sound", f"{share}{gain}, and its check detects when its actions fail"
+        if done.low is not None:  # many succeed without it: the reader asks why it is sound
+            return "sound", f"{share}, linked to success; its check detects failure"
+        return "sound", f"{share}, and its check detects when its actions fail"
     few = f"{share}; {MIN_SUCCESSES} are needed" if done.completed < MIN_SUCCESSES else share
     return "untested", few if tried.detected else f"{few}; no change of its actions could be tried"
 
