@@ -21,6 +21,7 @@ from mkdocs.structure.pages import Page
 from pymdownx.superfences import fence_code_format
 
 import untaken
+from scripts.reference import PARTS
 from untaken.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -91,9 +92,11 @@ def schemas_page(names: list[str]) -> str:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """Links that lead to pages of the site, and lists that follow a text without an empty line."""
+    """What is declared in full, links that lead to pages of the site, and lists that follow a text without an empty line."""
     if page.file.src_uri.startswith("reference/"):
         return markdown
+    if whole := PARTS.get(page.file.src_uri):
+        markdown = whole(markdown, True)
     ours = {uri: path for path, uri in ELSEWHERE.items()}
     here = ours.get(page.file.src_uri, f"docs/{page.file.src_uri}")
 

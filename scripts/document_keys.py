@@ -1,4 +1,7 @@
-"""The keys of each ``--json`` document, from its JSON Schema: a list on the page of the interface."""
+"""The keys of each ``--json`` document, from its JSON Schema, on the page of the interface.
+
+The page in ``docs/`` has the first level; ``untaken schema NAME`` and the site have every one.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,17 @@ class Group(NamedTuple):
         return {key.strip("`?") for key in self.keys}
 
 
-def with_documents(page: str, tables: dict[str, set[str]]) -> str:
+def with_documents(page: str, full: bool, tables: dict[str, set[str]]) -> str:
     """The page with the documents of now, given the columns of each table."""
     before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{documents(tables)}\n\n{END}{rest.partition(END)[2]}"
+    listed = documents(tables) if full else first_level()
+    return f"{before}{BEGIN}\n\n{listed}\n\n{END}{rest.partition(END)[2]}"
+
+
+def first_level() -> str:
+    """Every document with the keys of its first level."""
+    said: set[tuple[str, ...]] = set()
+    return "\n".join(f"- {_first(name, said)}" for name in SCHEMAS if name not in FILES)
 
 
 def documents(tables: dict[str, set[str]]) -> str:
@@ -46,11 +56,15 @@ def documents(tables: dict[str, set[str]]) -> str:
     return "\n\n".join(_document(name, seen, said) for name in SCHEMAS if name not in FILES)
 
 
-def _document(name: str, seen: dict[str, set[str]], said: set[tuple[str, ...]]) -> str:
+def _first(name: str, said: set[tuple[str, ...]]) -> str:
     schema = json_schema(name)
-    title = schema["properties"]["schema"]["const"]
-    (_, top, values), *inner = (group for group in groups(schema) if group.names != FINDING)
-    first = f"**`{title}`** (`{name}`): {_shown(top[1:], values, said)}"
+    (_, top, values), *_ = groups(schema)
+    return f"**`{schema['properties']['schema']['const']}`** (`{name}`): {_shown(top[1:], values, said)}"
+
+
+def _document(name: str, seen: dict[str, set[str]], said: set[tuple[str, ...]]) -> str:
+    _, *inner = (group for group in groups(json_schema(name)) if group.names != FINDING)
+    first = _first(name, said)
     lines: list[str] = []
     whole = ""
     for group in inner:

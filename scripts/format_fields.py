@@ -1,4 +1,4 @@
-"""Which fields of each format feed what of a run, as importers declare it: a list on the page of formats."""
+"""Which fields of each format feed what of a run, as importers declare it: a list on the site's page of formats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from untaken.traces import formats
 from untaken.traces.format_info import RUN_FIELDS
 
-BEGIN: Final = "<!-- fields: written by python -m scripts.reference -->"
+BEGIN: Final = "<!-- fields: listed on the site -->"
 SHOWN: Final = 2
 """Places listed of one field; `untaken formats --json` has all."""
 FIELDS: Final = [field for field in RUN_FIELDS if field not in ("task text", "target", "time")]
@@ -41,7 +41,8 @@ def _parts(place: str) -> tuple[str, str, str]:
     return about + close, " " if close else "", rest.strip()
 
 
-def with_fields(page: str) -> str:
-    """The page with the list of now."""
+def with_fields(page: str, full: bool) -> str:
+    """The page with the list of now, or without it in ``docs/``: ``untaken formats --json`` has it."""
     before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{fields()}\n\n{END}{rest.partition(END)[2]}"
+    listed = f"{fields()}\n\n" if full else ""
+    return f"{before}{BEGIN}\n\n{listed}{END}{rest.partition(END)[2]}"

@@ -1,7 +1,7 @@
 """Writes what the program declares into its documentation: ``python -m scripts.reference``.
 
-Columns into docs/tables.md, options into docs/cli.md, fields of formats into
-docs/formats.md, keys of documents into docs/interface.md.
+Columns into docs/tables.md; names of options into docs/cli.md and keys of documents into
+docs/interface.md, of which the site has more (``scripts/docs_site.py``).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ TYPES: Final = {
     "datetime64[us, UTC]": "time",
     "object": "list of texts",
 }
-PARTS: Final[dict[str, Callable[[str], str]]] = {
+PARTS: Final[dict[str, Callable[[str, bool], str]]] = {
     "cli.md": verb_options.with_options,
     "formats.md": format_fields.with_fields,
-    "interface.md": lambda page: document_keys.with_documents(page, _names_of_columns()),
+    "interface.md": lambda page, full: document_keys.with_documents(page, full, _names_of_columns()),
 }
-"""Pages of which a part is written, and what writes it."""
+"""Pages of which a part is written, and what writes it: briefly in ``docs/``, in full on the site."""
 OFTEN: Final = 3
 """Tables that share a column before the page explains it once for all of them."""
 ALIKE: Final = 3
@@ -82,7 +82,7 @@ def written() -> Iterator[tuple[Path, str]]:
     """Each page with what the program declares now."""
     yield DOCS / "tables.md", tables_page()
     for name, renewed in PARTS.items():
-        yield DOCS / name, renewed((DOCS / name).read_text("utf-8"))
+        yield DOCS / name, renewed((DOCS / name).read_text("utf-8"), False)
 
 
 def tables_page() -> str:

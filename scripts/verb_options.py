@@ -1,6 +1,7 @@
 """The options of each verb on the page of the command line, as the parser declares them.
 
-An option that several verbs share is explained once, in a section of its own.
+The page in ``docs/`` names them; ``--help`` and the site explain each. An option that several verbs share
+is explained once, in a section of its own.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from untaken.cli import parser
@@ -17,18 +18,18 @@ SHARED: Final = "Options of many verbs"
 LINK: Final = "#options-of-many-verbs"
 OFTEN: Final = 3
 """Verbs that share an option before the page explains it once for all of them."""
-BLOCK: Final = re.compile(r"\nOptions:\n\n(?:- .*\n)*")
+BLOCK: Final = re.compile(r"\nOptions:(?: .*\n|\n\n(?:- .*\n)*)")
 
 
-def with_options(page: str) -> str:
-    """The page with the options of now: in each verb's section below ``Options:``, or its first paragraph."""
+def with_options(page: str, full: bool) -> str:
+    """The page with the options of now: in each verb's section at ``Options:``, or below its first paragraph."""
     declared = {name: dict(_options(verb)) for name, verb in verbs(parser())}
     often = Counter(item for options in declared.values() for item in options.items())
     shared = {option: said for (option, said), count in reversed(often.most_common()) if count >= OFTEN}
-    items = {name: _items(options, shared) for name, options in declared.items()}
-    items[SHARED] = [f"- {said}" for _, said in sorted(shared.items())]
+    blocks = {name: _block(options, shared, full) for name, options in declared.items()}
+    blocks[SHARED] = _list(said for _, said in sorted(shared.items()))
     head, *sections = re.split(r"^## ", page, flags=re.MULTILINE)
-    return "## ".join([head, *(_renewed(each, items.get(each.partition("\n")[0], [])) for each in sections)])
+    return "## ".join([head, *(_renewed(each, blocks.get(each.partition("\n")[0], "")) for each in sections)])
 
 
 def verbs(
@@ -65,15 +66,23 @@ def _names(names: list[str], value: str) -> str:
     return ", ".join([f"`{first}{value}`", *(f"`{name}`" for name in others)])
 
 
-def _items(options: dict[str, str], shared: dict[str, str]) -> list[str]:
-    """List items: those of the verb's own, then the names of shared ones."""
+def _block(options: dict[str, str], shared: dict[str, str], full: bool) -> str:
+    """A list of the verb's own options, or a line of their names, then the names of shared ones."""
     known = [f"`{option}`" for option, said in options.items() if shared.get(option) == said]
-    own = [f"- {said}" for option, said in options.items() if shared.get(option) != said]
-    return [*own, *([f"- [shared]({LINK}): {', '.join(known)}"] if known else [])]
+    own = [said for option, said in options.items() if shared.get(option) != said]
+    others = [f"[shared]({LINK}): {', '.join(known)}"] if known else []
+    if full:
+        return _list([*own, *others])
+    names = [", ".join(said.partition("`: ")[0] + "`" for said in own)] if own else []
+    return f"\nOptions: {'; '.join([*names, *others])}\n" if options else ""
 
 
-def _renewed(section: str, items: list[str]) -> str:
-    block = "".join(["\nOptions:\n\n", *(f"{item}\n" for item in items)]) if items else ""
+def _list(items: Iterable[str]) -> str:
+    lines = "".join(f"- {item}\n" for item in items)
+    return f"\nOptions:\n\n{lines}" if lines else ""
+
+
+def _renewed(section: str, block: str) -> str:
     if BLOCK.search(section) or not block:
         return BLOCK.sub(lambda _: block, section)
     heading, first, rest = re.split(r"\n\n", f"{section.rstrip()}\n\n", maxsplit=2)
