@@ -92,7 +92,7 @@ def schemas_page(names: list[str]) -> str:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """What is declared in full, links that lead to pages of the site, and lists that follow a text without an empty line."""
+    """What is declared, in full; links to pages of the site; an empty line between a text and its list."""
     if page.file.src_uri.startswith("reference/"):
         return markdown
     if whole := PARTS.get(page.file.src_uri):

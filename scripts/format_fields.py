@@ -1,4 +1,4 @@
-"""Which fields of each format feed what of a run, as importers declare it: a list on the site's page of formats."""
+"""Which fields of each format feed what of a run, as importers declare it: listed on the site."""
 
 from __future__ import annotations
 

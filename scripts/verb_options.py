@@ -22,7 +22,7 @@ BLOCK: Final = re.compile(r"\nOptions:(?: .*\n|\n\n(?:- .*\n)*)")
 
 
 def with_options(page: str, full: bool) -> str:
-    """The page with the options of now: in each verb's section at ``Options:``, or below its first paragraph."""
+    """The page with the options of now: in a verb's section at ``Options:``, or below its first paragraph."""
     declared = {name: dict(_options(verb)) for name, verb in verbs(parser())}
     often = Counter(item for options in declared.values() for item in options.items())
     shared = {option: said for (option, said), count in reversed(often.most_common()) if count >= OFTEN}
