@@ -21,14 +21,6 @@ from untaken.facts.columns import Columns
 from untaken.views.exporting.tabular import RESULTS
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
-TYPES: Final = {
-    "string": "text",
-    "boolean": "boolean",
-    "Int64": "",
-    "Float64": "",
-    "datetime64[us, UTC]": "time",
-    "object": "list of texts",
-}
 PARTS: Final[dict[str, Callable[[str, bool], str]]] = {
     "cli.md": verb_options.with_options,
     "formats.md": format_fields.with_fields,
@@ -45,7 +37,7 @@ HEAD: Final = """\
 The tables of `untaken.views` (DataFrames, CSV) and the [facts](facts.md) (Parquet).
 Written by `python -m scripts.reference` from the declared columns.
 
-- Columns are listed in their order. One without a type is a number; times are UTC.
+- Columns are listed in their order. Times are UTC.
 - What is unscored is missing, never 0. `?` after a name: the column `NAME_reason` says why.
 - In square brackets after a name: the ends of its 95% interval, as in `value` [`low`, `high`].
 
@@ -57,25 +49,24 @@ CSV: Final = "One row per run and result: [`untaken export --to csv`](cli.md#unt
 FACTS_HEAD: Final = "## Facts\n\nWhat [`untaken export --to parquet`](cli.md#untaken-export) writes."
 
 
-Keys = set[tuple[str, str, str]]
+Keys = set[tuple[str, str]]
 
 
 class Line(NamedTuple):
     """What the page says about a column, or about the two ends of an interval."""
 
     name: str
-    type: str
     meaning: str
     marked: str
     """The name or names as shown."""
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str]:
         """What is equal where tables share a column."""
-        return self[:3]
+        return self[:2]
 
     def __str__(self) -> str:
-        return f"- {self.marked}{f' ({self.type})' if self.type else ''}: {self.meaning}"
+        return f"- {self.marked}: {self.meaning}"
 
 
 def written() -> Iterator[tuple[Path, str]]:
@@ -158,7 +149,7 @@ def _separate(columns: Columns[Any]) -> Iterator[Line]:
         if after == _other_end(name):
             meaning = meaning.removeprefix("lower end of ")
         both = f", `{after}`" if after == _other_end(name) else ""
-        yield Line(name, TYPES[column.dtype], meaning, f"`{name}`{mark}{both}")
+        yield Line(name, meaning, f"`{name}`{mark}{both}")
 
 
 def _other_end(name: str) -> str | None:

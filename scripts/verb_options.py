@@ -26,8 +26,12 @@ def with_options(page: str, full: bool) -> str:
     declared = {name: dict(_options(verb)) for name, verb in verbs(parser())}
     often = Counter(item for options in declared.values() for item in options.items())
     shared = {option: said for (option, said), count in reversed(often.most_common()) if count >= OFTEN}
-    blocks = {name: _block(options, shared, full) for name, options in declared.items()}
-    blocks[SHARED] = _list(said for _, said in sorted(shared.items()))
+    blocks = {
+        name: _list(_explained(options, shared)) if full else _line(options.values())
+        for name, options in declared.items()
+    }
+    often_used = [said for _, said in sorted(shared.items())]
+    blocks[SHARED] = _list(often_used) if full else _line(often_used)
     head, *sections = re.split(r"^## ", page, flags=re.MULTILINE)
     return "## ".join([head, *(_renewed(each, blocks.get(each.partition("\n")[0], "")) for each in sections)])
 
@@ -66,15 +70,17 @@ def _names(names: list[str], value: str) -> str:
     return ", ".join([f"`{first}{value}`", *(f"`{name}`" for name in others)])
 
 
-def _block(options: dict[str, str], shared: dict[str, str], full: bool) -> str:
-    """A list of the verb's own options, or a line of their names, then the names of shared ones."""
+def _explained(options: dict[str, str], shared: dict[str, str]) -> Iterator[str]:
+    """The verb's own options, then the names of shared ones."""
     known = [f"`{option}`" for option, said in options.items() if shared.get(option) == said]
-    own = [said for option, said in options.items() if shared.get(option) != said]
-    others = [f"[shared]({LINK}): {', '.join(known)}"] if known else []
-    if full:
-        return _list([*own, *others])
-    names = [", ".join(said.partition("`: ")[0] + "`" for said in own)] if own else []
-    return f"\nOptions: {'; '.join([*names, *others])}\n" if options else ""
+    yield from (said for option, said in options.items() if shared.get(option) != said)
+    if known:
+        yield f"[shared]({LINK}): {', '.join(known)}"
+
+
+def _line(options: Iterable[str]) -> str:
+    names = ", ".join(said.partition("`: ")[0] + "`" for said in options)
+    return f"\nOptions: {names}\n" if names else ""
 
 
 def _list(items: Iterable[str]) -> str:
