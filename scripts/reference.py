@@ -1,7 +1,7 @@
 """Writes what the program declares into its documentation: ``python -m scripts.reference``.
 
-Columns into docs/tables.md; names of options into docs/cli.md and keys of documents into
-docs/interface.md, of which the site has more (``scripts/docs_site.py``).
+Columns into docs/tables.md, names of options into docs/cli.md, keys of documents into
+docs/interface.md. The site explains each (``scripts/docs_site.py``).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ DOCS: Final = Path(__file__).parents[1] / "docs"
 PARTS: Final[dict[str, Callable[[str, bool], str]]] = {
     "cli.md": verb_options.with_options,
     "formats.md": format_fields.with_fields,
+    "tables.md": lambda _, full: tables_page(full),
     "interface.md": lambda page, full: document_keys.with_documents(page, full, _names_of_columns()),
 }
 """Pages of which a part is written, and what writes it: briefly in ``docs/``, in full on the site."""
@@ -32,19 +33,21 @@ OFTEN: Final = 3
 ALIKE: Final = 3
 """Columns in a row, not explained at the top, that an earlier table has, before the page leads there."""
 HEAD: Final = """\
-# Tables: what each column means
+# Tables: their columns
 
-The tables of `untaken.views` (DataFrames, CSV) and the [facts](facts.md) (Parquet).
+The [facts](facts.md) (Parquet) and the tables of `untaken.views` (DataFrames, CSV).
 Written by `python -m scripts.reference` from the declared columns.
 
 - Columns are listed in their order. Times are UTC.
 - What is unscored is missing, never 0. `?` after a name: the column `NAME_reason` says why.
 - In square brackets after a name: the ends of its 95% interval, as in `value` [`low`, `high`].
-
-## Columns of many tables
-
-Below they are listed by name alone.
 """
+SHARED: Final = "## Columns of many tables\n\nBelow they are listed by name alone.\n"
+VIEWS: Final = """\
+## Tables of `untaken.views`
+
+Each DataFrame says what its columns mean: `frame.attrs["meanings"]`. The app shows it at the head of a column,
+the site (`make docs`) lists it."""
 CSV: Final = "One row per run and result: [`untaken export --to csv`](cli.md#untaken-export)."
 FACTS_HEAD: Final = "## Facts\n\nWhat [`untaken export --to parquet`](cli.md#untaken-export) writes."
 
@@ -71,16 +74,17 @@ class Line(NamedTuple):
 
 def written() -> Iterator[tuple[Path, str]]:
     """Each page with what the program declares now."""
-    yield DOCS / "tables.md", tables_page()
     for name, renewed in PARTS.items():
         yield DOCS / name, renewed((DOCS / name).read_text("utf-8"), False)
 
 
-def tables_page() -> str:
-    """The page of all tables."""
+def tables_page(full: bool) -> str:
+    """The page of all tables; in ``docs/`` names alone of those of `untaken.views`: frames say the rest."""
     tables = views_tables()
-    facts = {name: (f"A row is {each.meaning}.", each.columns) for name, each in FACTS.items()}
-    every = [line for _, columns in (*tables.values(), *facts.values()) for line in lines(columns)]
+    explained = [(name, f"A row is {each.meaning}.", each.columns) for name, each in FACTS.items()]
+    explained.append(("Results as CSV", CSV, RESULTS))
+    explained += [(name, *each) for name, each in tables.items() if full]
+    every = [line for _, _, columns in explained for line in lines(columns)]
     often = Counter(line.key for line in every)
     unmarked = {line.key: line._replace(marked=line.marked.replace("?", "")) for line in every}
     most = {key[0]: unmarked[key] for key, count in reversed(often.most_common()) if count >= OFTEN}
@@ -88,21 +92,22 @@ def tables_page() -> str:
 
     before: dict[str, Keys] = {}
 
-    def described(level: str, name: str, words: str, columns: Columns[Any]) -> str:
+    def described(name: str, words: str, columns: Columns[Any]) -> str:
         own = list(lines(columns))
         keys = {line.key for line in own}
         home = max(before, key=lambda other: len(keys & before[other] - shared), default="")
         items = _items(own, shared, home, before.get(home, set()))
         before[name] = keys
+        level = "###" if name in FACTS else "##"
         return "\n".join([f"{level} {name}\n\n{words}\n", *items])
 
-    parts = [
-        "\n".join([HEAD, *map(str, sorted(most.values()))]),
-        *(described("##", name, *each) for name, each in tables.items()),
-        described("##", "Results as CSV", CSV, RESULTS),
-        FACTS_HEAD,
-        *(described("###", name, *each) for name, each in facts.items()),
-    ]
+    parts = [HEAD + "\n" + "\n".join([SHARED, *map(str, sorted(most.values()))]), FACTS_HEAD]
+    parts += [described(*each) for each in explained[: len(FACTS) + 1]]
+    parts += [VIEWS, *(described(*each) for each in explained[len(FACTS) + 1 :])]
+    if not full:
+        parts += [
+            f"## {name}\n\n{words}\n\n{_names(lines(columns))}" for name, (words, columns) in tables.items()
+        ]
     return "\n\n".join(parts) + "\n"
 
 
