@@ -46,8 +46,8 @@ SHARED: Final = "## Columns of many tables\n\nBelow they are listed by name alon
 VIEWS: Final = """\
 ## Tables of `untaken.views`
 
-Each DataFrame says what its columns mean: `frame.attrs["meanings"]`. The app shows it at the head of a column,
-the site (`make docs`) lists it."""
+Each DataFrame says what its columns mean: `frame.attrs["meanings"]`. The app shows it at the head
+of a column, the site (`make docs`) lists it."""
 CSV: Final = "One row per run and result: [`untaken export --to csv`](cli.md#untaken-export)."
 FACTS_HEAD: Final = "## Facts\n\nWhat [`untaken export --to parquet`](cli.md#untaken-export) writes."
 
