@@ -113,7 +113,7 @@ def _plain(stream: Readable, name: str) -> Iterator[bytes]:
 def _read(stream: Readable, size: int) -> bytes:
     """Exactly `size` bytes, unless the stream ends: a pipe may give fewer at a time."""
     data = b""
-    while len(data) < size and (more := stream.read(size - len(data))):
+    while more := stream.read(size - len(data)):  # of 0 bytes: none
         data += more
     return data
 

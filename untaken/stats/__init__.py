@@ -86,7 +86,9 @@ if TYPE_CHECKING:
         mean_differences as mean_differences, risk_difference as risk_difference,
         score_interval as score_interval,
     )
-    from untaken.stats.two_way import Block as Block, slope_between_agents as slope_between_agents
+    from untaken.stats.two_way import (
+        Block as Block, Slope as Slope, slope_between_agents as slope_between_agents,
+    )
     from untaken.stats.unseen import AIM as AIM, Unseen as Unseen, unseen_share as unseen_share
 # fmt: on
 

@@ -122,8 +122,8 @@ class Band(NamedTuple):
     def above(self, excess: np.ndarray) -> np.ndarray:
         """Confidence that the truth is above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
         variance = self.rest + self.success.value(self.success.at - self.lean * excess)
-        found = student_cdfs(self.freedom, excess / np.sqrt(np.where(variance > 0, variance, 1.0)))
-        return np.where(variance == 0, (excess > 0).astype(float), found)
+        # Where none is left, it is sure: far out on either side.
+        return student_cdfs(self.freedom, excess / np.sqrt(np.maximum(variance, np.finfo(float).tiny)))
 
     def _possible(self, reach: np.ndarray, lean: np.ndarray, quantile: np.ndarray) -> np.ndarray:
         """The reach, unless it supposes a rate outside 0 to 1: then by the variance at the last inside."""

@@ -124,9 +124,9 @@ def trend(residual: np.ndarray, rank: np.ndarray, stratum: np.ndarray) -> float:
 
 def serial(residual: np.ndarray, stratum: np.ndarray) -> bool:
     """Whether neighbours chose alike more than in nine of ten shuffles inside strata."""
-    found = _neighbours(residual[None, :])[0]
     if residual.size <= LAGS:
         return False
+    found = _neighbours(residual[None, :])[0]
     order = np.argsort(stratum, kind="stable")
     random = np.random.default_rng(0).random((SHUFFLES, residual.size))
     shuffled = np.empty_like(random)
@@ -139,7 +139,7 @@ def serial(residual: np.ndarray, stratum: np.ndarray) -> bool:
 def _neighbours(rows: np.ndarray) -> np.ndarray:
     """The sum over lags of products of neighbours, of each row."""
     total = np.zeros(rows.shape[0])
-    for lag in range(1, min(LAGS, rows.shape[1] - 1) + 1):
+    for lag in range(1, LAGS + 1):
         total += np.einsum("ij,ij->i", rows[:, lag:], rows[:, :-lag])
     return total
 

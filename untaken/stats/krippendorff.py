@@ -124,12 +124,12 @@ def _of_two_answers(groups: Sequence[Sequence[Counter[Hashable]]]) -> tuple[Scor
         sizes = [sum(unit.total() for unit in some) for some in groups]
         if any(n - size == minority - w for size, w in zip(sizes, weights, strict=True)):
             return TOO_RARE, TOO_RARE  # one task has all the other answers: without it there is no α
-        left = [
-            1 - (fsum(differ) - d) * (n - size - 1) / ((minority - w) * (n - size - minority + w))
+        left = [  # 1 − α without each: a variance does not ask where it is measured from
+            (fsum(differ) - d) * (n - size - 1) / ((minority - w) * (n - size - minority + w))
             for d, size, w in zip(differ, sizes, weights, strict=True)
         ]
         mean, k = fsum(left) / len(left), len(left)
-        variance = (k - 1) / k * fsum((alpha - mean) ** 2 for alpha in left) * by_chance**2
+        variance = (k - 1) / k * fsum((one - mean) ** 2 for one in left) * by_chance**2
         worth = q * (1 - q) / variance if variance else inf
         worth = min(max(1.0, worth), float(items))
     else:

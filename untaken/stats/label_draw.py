@@ -183,15 +183,9 @@ class _Shuffled:
 
 def _of_a_size(size: np.ndarray) -> tuple[np.ndarray, ...]:
     """Units of one size together, with the next larger ones until they are enough."""
-    strata: list[np.ndarray] = []
-    kept: list[int] = []
-    for value in np.unique(size):
-        kept += np.flatnonzero(size == value).tolist()
-        if len(kept) >= ALIKE:
-            strata.append(np.array(kept))
-            kept = []
-    if kept and strata:
-        strata[-1] = np.concatenate([strata[-1], kept])
-    elif kept:
-        strata.append(np.array(kept))
-    return tuple(strata)
+    order = np.argsort(size, kind="stable")
+    begins = [0]
+    for end in np.cumsum(np.unique(size, return_counts=True)[1]).tolist():
+        if end - begins[-1] >= ALIKE and len(size) - end >= ALIKE:
+            begins.append(end)
+    return tuple(np.split(order, begins[1:]))

@@ -192,7 +192,7 @@ def _wider_rates(cell: np.ndarray, wider: Floats, weights: Floats, people: Float
 def _design_effect(moves: Floats, cluster: np.ndarray) -> float:
     """Clustered over independent variance of what labels differ from their cell by, at least 1."""
     clusters, square = int(cluster.max()) + 1, float(moves @ moves)
-    if clusters < 2 or square <= 0:
+    if clusters < 2 or not square:
         return 1.0
     sums = np.bincount(cluster, moves)
     return max(1.0, float(sums @ sums) * clusters / (clusters - 1) / square)

@@ -106,7 +106,7 @@ def guaranteed_interval(values: Floats) -> Floats:
     the worst: it serves decisions where a wrong pass is dear. `values` are (rows, n) means of tasks.
     """
     rng, rows, n = np.random.default_rng(0), *values.shape
-    reached, block = np.empty((2, WEIGHTINGS, rows)), max(1, BLOCK // (n + 1))
+    reached, block = np.empty((2, WEIGHTINGS, rows)), max(1, BLOCK // n)
     for begin in range(0, WEIGHTINGS, block):
         # Random weights (Dirichlet, all one) of the tasks, and of one task more: the worst there could be.
         weights = rng.standard_exponential((min(block, WEIGHTINGS - begin), n + 1))

@@ -365,12 +365,14 @@ def _power(both: Sides, strata: Mapping[str, Sequence[Stratum]], tests: int, dro
     rates = [sum(s.k0 for s in some) / sum(s.n0 for s in some) for some in strata.values() if some]
     base = max(drop, fmean(rates) if rates else BASE)  # no rate falls by more than itself
     cells = both.strata(lambda _: True)  # as if every run reached it
-    if cells and sum(s.n1 + s.n0 for s in cells) <= TRIED_RUNS:
+    if not cells:
+        return Power(drop=drop, found=0.0)
+    if sum(s.n1 + s.n0 for s in cells) <= TRIED_RUNS:
         return Power(drop=drop, found=stats.exact_power(cells, base - drop, base, ALPHA / max(tests, 1)))
     weight = sum(s.weight for s in cells)
     low = base - drop
     variance = sum(s.weight**2 * (base * (1 - base) / s.n0 + low * (1 - low) / s.n1) for s in cells)
-    error = sqrt(variance) / weight if weight else 0.0
+    error = sqrt(variance) / weight
     # The bound of Bonferroni: Holm never asks for more.
     bound = NormalDist().inv_cdf(1 - ALPHA / (2 * max(tests, 1)))
-    return Power(drop=drop, found=NormalDist().cdf(drop / error - bound) if error else 0.0)
+    return Power(drop=drop, found=NormalDist().cdf(drop / error - bound))

@@ -125,7 +125,7 @@ class Totals:
         end = np.where(there, np.searchsorted(self._key, place * self._size + rows.cut), 0)
         begin = np.where(there, self._begin[place], 0)
         # Each state of a place is worked out once. Its end alone tells it: other places lie elsewhere.
-        first, back = _distinct(np.where(end > begin, end, 0), self._position.size + 1)
+        first, back = _distinct(np.where(end != begin, end, 0), self._position.size + 1)
         own, own_begin, own_end = self._own(rows, place, there)
         back[own] = first.size + np.arange(own.size)  # a state of its own for each
         first = np.concatenate([first, own])
@@ -149,7 +149,7 @@ class Totals:
         if not wanted.size:
             return wanted, wanted, wanted
         begin, end = self._by_run.between(place[wanted], rows.without[wanted], rows.cut[wanted])
-        some = end > begin
+        some = end != begin
         return wanted[some], begin[some], end[some]
 
     def squares_removed(self, rows: Moment, own: np.ndarray) -> np.ndarray:

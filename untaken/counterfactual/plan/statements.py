@@ -28,7 +28,7 @@ from untaken.counterfactual.support import (
     too_many,
 )
 from untaken.errors import Unscored
-from untaken.stats import Block, Stratum, benjamini_hochberg, score_interval, slope_between_agents
+from untaken.stats import Block, Slope, Stratum, benjamini_hochberg, score_interval, slope_between_agents
 
 SIDE_MIN: Final = 3
 """Fewest runs of either option in informative tasks."""
@@ -165,11 +165,6 @@ class OptionPair:
     """Every run that took either, copies left out: what `comparison` rests on."""
     comparison: OptionComparison | None = None
 
-    @property
-    def comparable(self) -> bool:
-        """Whether any task lets the two be compared."""
-        return bool(self.strata or self.blocks)
-
 
 class _ChosenOption(NamedTuple):
     stratum: tuple[str, ...]
@@ -263,7 +258,7 @@ def _blocks(
 class Tested(NamedTuple):
     """A contrast's estimate: `difference` of first minus second, its p and least p, and informative runs.
 
-    `ruling` is that of runs of one agent; ``None`` between agents.
+    `ruling` is that of runs of one agent, `slope` that between agents; the other is ``None``.
     """
 
     difference: float
@@ -271,6 +266,7 @@ class Tested(NamedTuple):
     least: float
     sides: tuple[int, int]
     ruling: OptionTest | None = None
+    slope: Slope | None = None
 
 
 class SupportRuling(NamedTuple):
@@ -291,7 +287,7 @@ def test_contrast(contrast: OptionPair, success: np.ndarray) -> Tested | None:
     slope = slope_between_agents([Block(took, success[runs]) for runs, took, _ in contrast.blocks])
     if slope is None:
         return None
-    return Tested(slope.slope, slope.p, slope.least, _sides_between(contrast, success))
+    return Tested(slope.slope, slope.p, slope.least, _sides_between(contrast, success), slope=slope)
 
 
 def rule(tested: Sequence[Tested | None]) -> list[SupportRuling]:
@@ -335,7 +331,7 @@ def _statement(
     success: np.ndarray,
     labels: dict[tuple[str, ...], Label],
 ) -> Statement:
-    if contrast.strata:
+    if tested.slope is None:
         strata = _strata(contrast, success)
         low, high = score_interval(strata)
         sides = (
@@ -344,8 +340,7 @@ def _statement(
         )
         per_task = _by_task(contrast, strata)
     else:
-        slope = slope_between_agents([Block(took, success[runs]) for runs, took, _ in contrast.blocks])
-        low, high = (slope.low, slope.high) if slope else (-1.0, 1.0)  # seeded: the slope of the test
+        low, high = tested.slope.low, tested.slope.high
         sides, per_task = _between(contrast, success)
     first, second = contrast.first, contrast.second
     difference = tested.difference

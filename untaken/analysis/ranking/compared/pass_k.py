@@ -58,10 +58,10 @@ def pass_k_curve(cells: RunsByCell, agents: Sequence[str], tasks: Sequence[str])
 
 
 def _curve(agent: str, trials: Sequence[Sequence[bool]]) -> list[PassK]:
-    largest = min(LARGEST_K, *(len(bits) for bits in trials)) if trials else 0
-    chances = np.array([[_chance(bits, k) for bits in trials] for k in range(1, largest + 1)])
-    if not chances.size:
+    if not trials:
         return []
+    largest = min(LARGEST_K, *map(len, trials))
+    chances = np.array([[_chance(bits, k) for bits in trials] for k in range(1, largest + 1)])
     # A task's n trials hold n / k separate ones of k.
     ends = share_interval(chances, np.array([sum(map(len, trials)) / k for k in range(1, largest + 1)]))
     # Repeats of a single task say nothing about other tasks. A single trial is a rate of trials.
