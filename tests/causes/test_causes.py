@@ -199,6 +199,7 @@ def test_what_failed_runs_have_in_common_is_named(case: Case) -> None:
     found = [c for c in corpus_causes(case.graph, case.fails, case.passes) if c.kind != "skipped"]
     named = [(c.kind, c.tool, c.error, c.argument, c.value) for c in found]
     assert named == ([] if case.want is None else [case.want])
+    assert all(c.elsewhere_k <= 1 for c in found if c.value), "of the 20 that passed"
 
 
 @pytest.mark.parametrize(

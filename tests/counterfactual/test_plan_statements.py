@@ -135,6 +135,19 @@ def test_the_decisive_step_of_a_failed_run_is_its_largest_fall() -> None:
     assert failed.decisive_seq == min(falls, key=lambda seq: falls[seq])
 
 
+def test_a_forecast_leans_on_the_coarser_layer_the_more_the_fewer_runs_chose_alike() -> None:
+    runs = world(lambda _t, _a, did: float(did == "refund")).runs.values()
+    for run in runs:
+        first, *_ = run.decisions
+        took = first.decision.option
+        others = [one for one in runs if one.path.task_id != run.path.task_id]
+        alike = [one.path.success for one in others if one.decisions[0].decision.option == took]
+        want = sum(one.path.success for one in others) / len(others)
+        for weight in (8, 8, 3):
+            want = (sum(alike) + weight * want) / (len(alike) + weight)
+        assert first.forecast == pytest.approx(want)
+
+
 def test_a_forecast_never_knows_the_outcome_of_its_own_task() -> None:
     lucky = world(lambda t, _a, _d: 1.0 if t == "t0" else 0.0, chance=lambda *_: 1.0)
     forecasts = {d.forecast for run in lucky.runs.values() if run.path.task_id == "t0" for d in run.decisions}

@@ -61,13 +61,14 @@ CONFLICTS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str | None, str
 def test_a_conflict_is_named_and_the_choice_is_followed(
     desc: str, a: Any, b: Any, place: tuple[str | None, str]
 ) -> None:
-    mine, theirs = edited(a), edited(b)
+    mine, theirs = edited(a, setting("intent", "title", "A")), edited(b, setting("intent", "title", "B"))
+    places = {place, ("intent", "title")}
     merged = merge(GRAPH, mine, theirs)
-    assert [conflict.place for conflict in merged.conflicts] == [place]
-    assert merged.conflicts[0].taken == "mine"
+    assert [one.taken for one in merged.conflicts] == ["mine", "mine"]
+    assert {one.place for one in merged.conflicts} == places
     assert merged.graph == mine
-    other = merge(GRAPH, mine, theirs, choices={place: "theirs"})
-    assert [(c.place, c.taken) for c in other.conflicts] == [(place, "theirs")]
+    other = merge(GRAPH, mine, theirs, choices=dict.fromkeys(places, "theirs"))
+    assert [one.taken for one in other.conflicts] == ["theirs", "theirs"]
     assert other.graph == theirs
     for graph in (merged.graph, other.graph):
         assert not [found for found in validate(graph) if found.severity == "error"]

@@ -178,12 +178,16 @@ def test_a_run_is_begun_once_and_before_its_events(path: Path) -> None:
     assert (unknown.value.code, twice.value.code) == ("ledger-unknown-run", "ledger-run-exists")
 
 
-def test_an_existing_ledger_is_continued(path: Path) -> None:
+@pytest.mark.parametrize("torn", [b"", b'{"type":"MESSA'])
+def test_an_existing_ledger_is_continued(torn: bytes, path: Path) -> None:
     write_two(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole + torn)
     with LedgerWriter(path, clock=ticking()) as ledger:
         ledger.start(run_id="r3", agent="a", task_id="t")
         ledger.write(ReviewNote, "r1", author="ann", text="look at line 3")
-        assert not ledger.findings
+        assert [found.code for found in ledger.findings] == ["ledger-torn-line"] * bool(torn)
+    assert path.read_bytes().startswith(whole + b"{")
     runs = read_ledger(path)
     assert [len(run.events) for run in runs] == [4, 2, 1]
     assert {run.integrity.verdict for run in runs} == {"INTACT"}

@@ -40,6 +40,15 @@ def test_the_tasks_behind_a_difference_sum_up_to_it_the_largest_first() -> None:
     assert [len(gap.first_runs) + len(gap.second_runs) for gap in gaps] == [2] * 8
 
 
+def test_of_a_tasks_runs_those_that_make_most_of_the_difference_are_named_first() -> None:
+    low, high = a_score("a", "t", 1), a_score("a", "t", 3)
+    for sign, others in ((1, (0, 1)), (-1, (4, 3))):
+        best, worst = (a_score("b", "t", completed) for completed in others)
+        (gap,) = rank_agents([low, high, best, worst], resamples=QUICK).task_gaps("completion", "a", "b")
+        ours, theirs = [high.digest, low.digest][::sign], [best.digest, worst.digest]
+        assert (list(gap.first_runs), list(gap.second_runs)) == (ours, theirs)
+
+
 @pytest.mark.parametrize("metric", ["completion", "critical_completion"])
 def test_the_sub_goals_behind_a_difference_sum_up_to_it(metric: str) -> None:
     counts = {"a": (4, 3, 4, 2, 4), "b": (1, 3, 2, 2, 0)}

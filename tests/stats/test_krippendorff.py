@@ -106,6 +106,12 @@ def test_too_little_evidence_has_no_interval_but_a_reason(
     assert want in low.reason
 
 
+@pytest.mark.parametrize("rare", [[1, 1, 1], [6, 1, 1, 1, 1]], ids=["items", "tasks of one weight"])
+def test_the_fewest_rare_answers_that_give_an_interval(rare: list[int]) -> None:
+    low, high = alpha_interval({str(i): [[1, 2]] * n + [[1, 1]] * 3 for i, n in enumerate([*rare, 0, 0])})
+    assert low < high
+
+
 def test_ordinal_alpha_is_the_published_one() -> None:
     """The same data, section E: 0.815."""
     units = [[int(value) for value in unit] for unit in PUBLISHED]

@@ -49,6 +49,7 @@ CASES = [
     ("call as expected", CALL, a_run().call("act", q=1).finish(), "completed", True, "tool_call", "as expected"),
     ("call with other arguments", CALL, a_run().call("act", q=2).call("act").finish(), "attempted", True, "tool_call", "called 2 times, never with the expected"),
     ("call never made", CALL, a_run().call("b").finish(), "skipped", False, "tool_call", "never attempted"),
+    ("call never made, though acted on", CALL, a_run().call("b", "x").finish(), "attempted", True, "tool_call", "act was never called"),
     ("call by the user counts", CALL, a_run().call("act", q=1, by="user").finish(), "completed", True, "tool_call", "as expected"),
     ("call that failed", CALL, a_run().call("act", ok=False, q=1).finish(), "attempted", True, "tool_call", "act was called as expected, but its result is `ok: false`"),
     ("call that failed twice", CALL, a_run().call("act", ok=False, q=1).call("act", ok=False, q=1).finish(), "attempted", True, "tool_call", "2 times, but each time its result is"),

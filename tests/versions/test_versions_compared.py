@@ -100,7 +100,7 @@ def test_a_version_against_itself_calls_nothing_and_says_what_would_have_been_fo
     assert [one.drop for one in found.power] == [0.1, 0.2, 0.3]
 
 
-@pytest.mark.parametrize(("tasks", "repeats"), [(1, 1), (6, 1), (20, 1), (20, 2), (30, 3)])
+@pytest.mark.parametrize(("tasks", "repeats"), [(1, 1), (6, 1), (20, 2), (30, 3), (1, 501)])
 def test_the_power_is_how_often_the_exact_test_would_call_a_drop(tasks: int, repeats: int) -> None:
     made = [worked(f"{v}{n}", f"t{n % tasks}", version=v, task_repeat=n // tasks)
             for v in "AB" for n in range(tasks * repeats)]  # fmt: skip
