@@ -113,7 +113,8 @@ def _apart(seen: Triage) -> None:
         if seen.unscored_failed_runs:
             many = counted(len(seen.unscored_failed_runs), "failed run")
             state.run_link(f"Not scored: {many}", seen.unscored_failed_runs[0])
-            st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())
+            if seen.without_plan:
+                st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())
         st.page_link(
             "pages/failure_modes.py", label="All causes", query_params={"view": "causes"} | state.scope()
         )

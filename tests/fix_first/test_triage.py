@@ -67,12 +67,32 @@ TIES = [
 
 
 @pytest.mark.parametrize(("desc", "nodes", "want"), TIES, ids=[tie[0] for tie in TIES])
-@pytest.mark.parametrize(("calls", "way"), [("act", "never attempted"), ("wave", "stopped")])
 def test_of_what_the_log_puts_at_one_place_dependencies_come_first_then_critical_sub_goals(
-    desc: str, nodes: list[dict[str, Any]], want: str, calls: str, way: str
+    desc: str, nodes: list[dict[str, Any]], want: str
 ) -> None:
-    found = triage(corpus_of([did("r", calls, False)], a_graph(*nodes, tasks=["t*"])))
-    assert where(found) == {(want, way): 1}
+    found = triage(corpus_of([did("r", "act", False)], a_graph(*nodes, tasks=["t*"])))
+    assert where(found) == {(want, "never attempted"): 1}
+
+
+def test_a_run_that_ended_stopped_before_the_first_sub_goal_of_the_plan_that_it_could_have_begun() -> None:
+    nodes = [step("greet"), step("act", "look"), step("look"), star("think"), star("pay", "act")]
+    found = triage(corpus_of([did("r", "greet", False)], a_graph(*nodes, tasks=["t*"])))
+    assert where(found) == {("look", "stopped"): 1}
+
+
+def test_what_several_agents_leave_out_alike_is_one_item_and_what_one_agent_does_is_its_own() -> None:
+    runs = [
+        did(f"{agent}{n}", "look act" if fails else "look think act", not fails, agent=agent, task=f"t{n}")
+        for agent in "abcdef"
+        for n in range(9)
+        for fails in [n < 8 and agent in "abc"]
+    ]
+    (item,) = triage(corpus_of(runs)).items
+    assert (item.kind, item.failed_runs, dict(item.agents)) == ("sub_goal", 24, {"a": 8, "b": 8, "c": 8})
+    alone = [run for run in runs if run.run_id[0] not in "bc"]
+    (item,) = triage(corpus_of(alone)).items
+    assert item.cause is not None
+    assert (item.cause.kind, item.cause.value, item.failed_runs) == ("agent", "a", 8)
 
 
 @pytest.mark.parametrize(("calls", "way"), [("act", "never attempted"), ("wave", "stopped")])
@@ -388,6 +408,11 @@ def test_a_failed_run_with_everything_completed_counts_by_its_first_unplanned_ch
             "no plan",
             [did(f"r{n}", "look", False, task="x") for n in range(10)],
             "10 failed runs, none scored: read one · draft a plan",
+        ),
+        (
+            "a plan, and no action",
+            [did(f"r{n}", "", False) for n in range(10)],
+            "10 failed runs, none scored: read one",
         ),
         (
             "no outcome",

@@ -122,3 +122,16 @@ def test_a_plan_is_drafted_only_from_runs_that_succeeded(
     (tmp_path / "runs.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
     main(["triage", str(tmp_path / "runs.jsonl")])
     assert want in capsys.readouterr().out
+
+
+def test_where_runs_have_a_plan_and_did_nothing_no_draft_is_advised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "desk.plan.yaml").write_bytes(GRAPH)
+    runs = [a_run(name, task="t").finish(False) for name in "abc"]
+    (tmp_path / "runs.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
+    main(["triage", str(tmp_path / "runs.jsonl"), "--graphs", str(tmp_path / "desk.plan.yaml")])
+    out = capsys.readouterr().out
+    assert "record no action or verdict that it asks for" in out
+    assert "no run records whether it was completed" in out
+    assert "draft" not in out

@@ -112,8 +112,12 @@ def _print_apart(found: Triage, corpus: Corpus, top: int | None, console: Consol
     if found.unscored_failed_runs:
         many = counted(len(found.unscored_failed_runs), "failed run")
         console.say(plain(f"Not scored: {many}; read {_runs(found.unscored_failed_runs, corpus)}"))
-        drafted = "untaken graph discover drafts a plan from runs that succeeded"
-        console.say(drafted if found.succeeded else "No run succeeded, so no plan can be drafted: write one")
+        if not found.without_plan:
+            console.say("They have a plan, but record no action or verdict that it asks for")
+        elif found.succeeded:
+            console.say("untaken graph discover drafts a plan from runs that succeeded")
+        else:
+            console.say("No run succeeded, so no plan can be drafted: write one")
     for one in found.left_out:
         if one.doubt:
             console.say(plain(f"Not counted as a failure: {one.doubt_words}"))

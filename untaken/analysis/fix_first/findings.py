@@ -37,7 +37,8 @@ class Triage:
         causes: what failed runs have in common, over all items.
         left_out: sub-goals that failed runs leave uncompleted and no item names; doubts about the plan first.
         infrastructure: runs that a limit, a provider, the sandbox or the verifier ended.
-        unscored_failed_runs: content digests of failed runs of which nothing is known where they failed.
+        unscored_failed_runs: content digests of failed runs of which nothing is known where they failed;
+            `without_plan`: whether some of them have none, else they record nothing that theirs asks for.
         contradictions: runs whose outcome and sub-goals disagree, largest effect first.
         agents: whose runs these are; empty for everybody's.
         runs: unbroken ones; `failed`, `succeeded`: by their outcome; the rest records none.
@@ -49,6 +50,7 @@ class Triage:
     left_out: tuple[LeftSubGoal, ...]
     infrastructure: tuple[InfrastructureGroup, ...]
     unscored_failed_runs: tuple[str, ...]
+    without_plan: bool
     contradictions: tuple[Contradiction, ...]
     agents: tuple[str, ...]
     runs: int
@@ -94,7 +96,7 @@ class Triage:
             return self._none_failed()
         many = counted(self.failed, "failed run")
         if self.unscored_failed_runs and not self.scored:
-            return f"{many}, none scored: read one · draft a plan"
+            return f"{many}, none scored: read one{' · draft a plan' if self.without_plan else ''}"
         every = "; no run succeeded, so there is nothing to compare with" if not self.succeeded else ""
         parts = [f"{many} of {self.runs:,}{every}"]
         if ended := sum(group.failed_runs for group in self.infrastructure):

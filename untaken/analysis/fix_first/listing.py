@@ -9,7 +9,7 @@ from untaken.analysis.fix_first.failing import items_of, left_out
 from untaken.analysis.fix_first.findings import Triage
 from untaken.analysis.fix_first.items import InfrastructureGroup
 from untaken.analysis.fix_first.tally import FailureTally, tally_of
-from untaken.errors import UntakenError
+from untaken.errors import Unscored, UntakenError
 from untaken.ledger import INFRASTRUCTURE_KINDS
 
 
@@ -42,6 +42,7 @@ def _triage(tally: FailureTally, agents: Collection[str]) -> Triage:
         left_out=left_out(tally, items),
         infrastructure=_infrastructure(tally),
         unscored_failed_runs=tuple(tally.unscored),
+        without_plan=any(isinstance(tally.corpus.scores[digest], Unscored) for digest in tally.unscored),
         contradictions=tuple(c for c in tally.corpus.contradictions if not agents or c.agent in agents),
         agents=tuple(sorted(agents)),
         runs=len(tally.runs),

@@ -108,7 +108,7 @@ def _for_critical_completion(items: Sequence[FixItem], tally: FailureTally) -> l
     found = list(items)
     first = _went_wrong(items, tally)
     beyond = _beyond_chance({members: len(runs) for members, runs in first.items()}, tally)
-    for subject in tally.missed:
+    for subject, missed in tally.missed.items():
         own = [at for at, item in enumerate(found) if subject.members == item.members]
         if any(found[at].recommended for at in own):
             continue
@@ -122,6 +122,8 @@ def _for_critical_completion(items: Sequence[FixItem], tally: FailureTally) -> l
         elif enough:
             why = f"critical, but not completed first in {of}: no more than chance gives"
             found[at] = replace(found[at], why=why)
+        elif not any(miss.known for miss in missed.values()):
+            found[at] = replace(found[at], why="critical, but no run records whether it was completed")
         elif not found[at].why:
             few = f"in fewer than {LEAST_RUNS} runs of {LEAST_TASKS} tasks"
             why = f"critical, but not completed only after an earlier failure, or {few}"

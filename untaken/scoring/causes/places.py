@@ -56,7 +56,7 @@ def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone
     """The required sub-goals that a run did not complete, what failed first at the beginning.
 
     First goes by the log (`Undone.place`); where it cannot tell, dependencies come before what needs them,
-    then critical sub-goals before others.
+    then critical sub-goals before others; of what nothing went past, the first in the plan.
     """
     order = _order(graph)
     counted = score.counted
@@ -83,7 +83,8 @@ def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone
                 one.way == "check holds",
                 one.place,
                 depth[one.node.sub_goal],
-                not one.node.critical,
+                # A run that ended would have come to the next one of the plan, critical or not.
+                one.way == "stopped" or not one.node.critical,
                 order.turn[one.node.sub_goal],
             ),
         )

@@ -13,6 +13,9 @@ from untaken.scoring.causes.features import Feature, FeatureKind, Seen
 LEAST_RUNS: Final = 3
 LEAST_TASKS: Final = 2
 ALPHA: Final = 0.05
+ONE_AGENT: Final = 0.8
+"""An agent is named where at least this share of the runs is by it: else others fail the same way, and one
+cause would be as many as there are agents."""
 _NEAREST: Final[Mapping[FeatureKind, int]] = {
     "error": 0,
     "argument": 1,
@@ -97,7 +100,11 @@ def _enough(runs: Collection[str], tasks: Mapping[str, str]) -> bool:
 
 def _best(tested: Sequence[Represented], rank: Callable[[Feature], float]) -> Represented | None:
     adjusted = stats.holm([one.p for one in tested])
-    every = [one._replace(p=float(p)) for one, p in zip(tested, adjusted, strict=True) if p <= ALPHA]
+    every = [
+        one._replace(p=float(p))
+        for one, p in zip(tested, adjusted, strict=True)
+        if p <= ALPHA and (one.feature.kind != "agent" or len(one.runs) >= ONE_AGENT * one.n)
+    ]
     best = min(map(_place, every), default=None)
     alike = [one for one in every if _place(one) == best]
     return min(alike, key=lambda one: (-rank(one.feature), one.feature), default=None)
