@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.shared import cards, listed_runs, state, text
 from components.shared.panels import panel
 from untaken.analysis import MOST_SHOWN, ComparedRun, Corpus, SideBySide, TaskRuns, align_runs
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.views import compared_tasks
@@ -22,7 +22,6 @@ from untaken.views import compared_tasks
 ADDRESS: Final = ("task", "runs", "reference")
 """What the page's address holds beside the selection (untrusted)."""
 PAGE: Final = "pages/compare.py"
-OUTCOMES: Final = {True: "✓", False: "✗"}
 MOST_OFFERED: Final = 300
 
 
@@ -152,11 +151,7 @@ def _runs_picked(task: str) -> None:
 
 def _run_words(run: Run) -> str:
     repeat = "" if run.started.task_repeat is None else f" #{run.started.task_repeat}"
-    return f"{_outcome(run.success)} {text.one_line(run.agent, 40)}{repeat}"
-
-
-def _outcome(success: bool | Unscored) -> str:
-    return "?" if isinstance(success, Unscored) else OUTCOMES[success]
+    return f"{text.outcome(run.success)} {text.one_line(run.agent, 40)}{repeat}"
 
 
 def _pick_reference(found: SideBySide, task: TaskRuns) -> None:
@@ -178,4 +173,4 @@ def _pick_reference(found: SideBySide, task: TaskRuns) -> None:
 
 def run_name(run: ComparedRun) -> str:
     """Outcome, agent and repeat of a run; untrusted, for what takes plain text."""
-    return f"{_outcome(run.success)} {text.one_line(run.name, 60)}"
+    return f"{text.outcome(run.success)} {text.one_line(run.name, 60)}"

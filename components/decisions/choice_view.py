@@ -249,9 +249,8 @@ def _links(points: Sequence[Point], skill: str, runs: Mapping[str, Run], *, firs
     ordered = sorted(known, key=lambda pair: pair[0].success is not first)
     st.caption(f"{counted(len(known), 'decision point')} took {text.label(skill, 40)}")
     for run, point in ordered[:MOST_LINKS]:
-        mark = "✓" if run.success is True else "✗"
         where = f"{text.label(run.task_id, 40)}{text.repeat(run.started.task_repeat)}"
-        words = f"{mark} {text.label(run.agent, 30)} on {where}"
+        words = f"{text.outcome(run.success)} {text.label(run.agent, 30)} on {where}"
         state.run_link(words, point.run, decision=str(point.decision_point))
     if len(ordered) > MOST_LINKS:
         st.caption(f"and {len(ordered) - MOST_LINKS:,} more")

@@ -51,6 +51,11 @@ def part_name(part: str, name: str) -> str:
     return "all" if part == "all" else text.figure(text.short(name, 32))
 
 
+def in_points(*shares: Score | None) -> list[float | None]:
+    """Differences of shares in percentage points, as axes have them."""
+    return [None if value is None else 100 * value for value in map(number, shares)]
+
+
 def intervals(
     bars: Iterable[tuple[float, Score | None, Score | None]], line: Mapping[str, Any], **more: Any
 ) -> go.Scatter:

@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 
 from untaken.analysis import ITEMS_SHOWN, FixItem, Order
 from untaken.errors import Score, number
-from untaken.numbers import counted, percent, points
+from untaken.numbers import counted, points
 from untaken.views import STAR
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import intervals, text_trace
+from .parts import in_points, intervals, text_trace
 from .theme import message, themed
 
 ROW: Final = 60
@@ -34,13 +34,13 @@ class _Measure(NamedTuple):
 
     value: Callable[[FixItem], Score]
     axis: str
-    percent: bool
+    points: bool
 
 
 MEASURES: Final[dict[Order, _Measure]] = {
     "failed": _Measure(lambda item: item.failed_runs, "failed runs that fail first here", False),
-    "gain": _Measure(lambda item: item.gain, "gain in success; 95% interval", True),
-    "critical": _Measure(lambda item: item.critical_gain, "gain in critical completion, at most", True),
+    "gain": _Measure(lambda item: item.gain, "points of success gained; 95% interval", True),
+    "critical": _Measure(lambda item: item.critical_gain, "points of critical completion, at most", True),
 }
 
 
@@ -55,24 +55,24 @@ def fix_first_bars(
     for y, item in enumerate(rows):
         if item.digest == marked:
             figure.add_hrect(y0=y + BAR - 1, y1=y + BAR, fillcolor=look.band, line_width=0, layer="below")
-    values = [number(measure.value(item)) or 0.0 for item in rows]
+    scale = 100 if measure.points else 1
+    values = [scale * (number(measure.value(item)) or 0.0) for item in rows]
     figure.add_trace(_bars(rows, values, look))
-    ends = [(at, item.low, item.high) for at, item in enumerate(rows)] if by == "gain" else []
+    spans = [in_points(item.low, item.high) for item in rows] if by == "gain" else []
+    ends = [(at, *span) for at, span in enumerate(spans)]
     figure.add_trace(intervals(ends, {"color": look.text, "width": 2}))
     # A number is written beyond its interval.
-    highest = [
-        max(value, number(item.high) or 0.0) if by == "gain" else value
-        for value, item in zip(values, rows, strict=True)
-    ]
+    tops = [high or 0.0 for _, high in spans] or values
+    highest = list(map(max, values, tops))
     figure.add_trace(_numbers(rows, measure, highest, look))
-    figure.add_trace(_names(rows, look))
+    figure.add_trace(_names(rows, by, look))
     themed(figure, dark=dark, height=64 + ROW * len(rows), margin=(8, 8, 8, 8))
     figure.update_xaxes(
         range=[0, (max(highest) or 1.0) * 1.28],
         title_text=measure.axis,
-        tickformat=".0%" if measure.percent else "d",
+        tickformat=",~f",
         nticks=5,
-        dtick=1 if not measure.percent and max(highest) < 5 else None,  # no 0.5 of a run
+        dtick=1 if not measure.points and max(highest) < 5 else None,  # no 0.5 of a run
     )
     figure.update_yaxes(range=[len(rows) - 1 + BAR, BAR - 1], visible=False)
     figure.update_layout(meta={"least_width": _width_of_words(rows)})
@@ -117,24 +117,26 @@ def _number(measure: _Measure, item: FixItem) -> str:
     value = number(measure.value(item))
     if value is None:
         return "unknown"
-    return percent(value, 1) if measure.percent else f"{round(value):,}"
+    return points(value, sign=False) if measure.points else f"{round(value):,}"
 
 
-def _names(rows: Sequence[FixItem], look: Tokens) -> go.Scatter:
+def _names(rows: Sequence[FixItem], by: Order, look: Tokens) -> go.Scatter:
     return text_trace(
         x=[0] * len(rows),
         y=[y - BAR / 2 - GAP for y in range(len(rows))],
-        text=[_row_words(item, look) for item in rows],
+        text=[_row_words(item, by, look) for item in rows],
         textposition="top right",
         textfont={"size": 13, "color": look.text},
         cliponaxis=False,
     )
 
 
-def _row_words(item: FixItem, look: Tokens) -> str:
+def _row_words(item: FixItem, by: Order, look: Tokens) -> str:
     marks = f"{ADVISED} " * item.recommended + f"{STAR} " * item.critical
     name = f"{marks}<b>{text.figure(item.title, CHARS)}</b>"
-    brief = text.figure(item.brief, BRIEF_CHARS)
+    # The cause is that of failed runs: others that missed it need not share it.
+    missed = f"not completed in {counted(item.missed, 'run')}" if by == "critical" and item.missed else ""
+    brief = text.figure(missed or item.brief, BRIEF_CHARS)
     return f'{name}<br><span style="color:{look.muted};font-size:12px">{brief}</span>'
 
 

@@ -175,7 +175,7 @@ def _figures(item: FixItem) -> list[str]:
     if item.critical and item.missed:
         lines.append(
             f"Critical, not completed in {counted(item.missed, 'run')}, {item.missed_successes:,} of them "
-            f"successful: {percent(item.critical_gain, 1)} of critical completion."
+            f"successful: {points(item.critical_gain, sign=False)} points of critical completion."
         )
     if item.why:
         lines.append(f"{'Recommended' if item.recommended else 'Not recommended'}: {item.why}.")
@@ -197,7 +197,7 @@ def _links(behind: Sequence[RunBehind]) -> None:
         at = {} if run.sub_goal is None else {"sub_goal": run.sub_goal}
         event = f" · event {run.seq}" if run.seq is not None and run.sub_goal is None else ""
         where = f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}{event}"
-        state.run_link(f"{_outcome(run)} {where}", run.digest, **at)
+        state.run_link(f"{text.outcome(run.success)} {where}", run.digest, **at)
         if run.reason and run.reason != before:
             st.caption(text.label(text.sentence(run.reason), 140))
         before = run.reason
@@ -206,9 +206,3 @@ def _links(behind: Sequence[RunBehind]) -> None:
 def _name(item: FixItem) -> str:
     marks = "✓ " * item.recommended + f"{STAR} " * item.critical
     return f"{marks}{text.one_line(item.title, 60)} · {text.one_line(item.reason, 100)}"
-
-
-def _outcome(run: RunBehind) -> str:
-    if isinstance(run.success, Unscored):
-        return "… no outcome"
-    return "✓" if run.success else "✗"

@@ -126,10 +126,9 @@ def _alternative(
 
 
 def _sibling(run: EvaluatedPath, other: Run) -> None:
-    mark = "?" if isinstance(other.success, Unscored) else "✓" if other.success else "✗"
     repeat = text.repeat(other.started.task_repeat)
     with st.container(horizontal=True, gap="medium"):
-        state.run_link(f"{mark} {text.label(other.agent, 40)}{repeat}", other.digest)
+        state.run_link(f"{text.outcome(other.success)} {text.label(other.agent, 40)}{repeat}", other.digest)
         st.page_link(
             choice.PAGE,
             label="side by side",

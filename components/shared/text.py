@@ -10,6 +10,7 @@ import re
 import textwrap
 from typing import Final
 
+from untaken.errors import Unscored
 from untaken.visible import one_line
 
 PARTS: Final = {"sce": "state causality", "win": "What-If-Not"}
@@ -37,6 +38,11 @@ def figure(text: object, limit: int = 60) -> str:
 def name(words: object) -> str:
     """A name for what takes plain text, such as a list to choose from."""
     return one_line(words, 60)
+
+
+def outcome(success: bool | Unscored) -> str:
+    """The mark of how a run ended."""
+    return "?" if isinstance(success, Unscored) else "✓" if success else "✗"
 
 
 def repeat(number: int | None) -> str:

@@ -45,8 +45,8 @@ def row_words(figure: go.Figure) -> list[str]:
     ("by", "values", "words", "ends"),
     [
         ("failed", [41, 7], ["41", "7"], []),
-        ("gain", [0.32, 0.1], ["32.0%", "10.0%"], [0.25, 0.4, None, 0.05, 0.2, None]),
-        ("critical", [0.1, 0.1], ["10.0%", "10.0%"], []),
+        ("gain", [32, 10], ["32.0", "10.0"], [25, 40, None, 5, 20, None]),
+        ("critical", [10, 10], ["10.0", "10.0"], []),
     ],
 )
 def test_a_bar_is_as_long_as_what_the_list_is_ordered_by(
@@ -76,6 +76,13 @@ def test_a_row_names_the_item_and_what_is_wrong(item: FixItem, want: list[str]) 
     first, second = words.split("<br>")
     assert first == want[0]
     assert f">{want[1]}<" in second
+
+
+def test_in_the_order_of_critical_completion_a_row_says_how_many_runs_miss_it_not_why_failed_ones_did() -> (
+    None
+):
+    (words,) = row_words(figures.fix_first_bars([replace(ITEM, cause=CAUSE, missed=9)], by="critical"))
+    assert ">not completed in 9 runs<" in words
 
 
 def test_a_gain_that_is_unknown_is_called_so() -> None:

@@ -191,6 +191,20 @@ def test_a_critical_sub_goal_missed_only_after_an_earlier_failure_is_listed_and_
     assert "only after an earlier failure" in item.why
 
 
+@pytest.mark.parametrize(("others", "kept"), [(0, True), (1, True), (2, False)])
+def test_what_is_wrong_is_said_of_at_least_half_of_the_runs_that_an_item_counts(
+    others: int, kept: bool
+) -> None:
+    fails = a_run("f", task="t").call("look").call("think").observe("closed", ok=False, call_id="c2")
+    runs = [
+        fails.finish(False),
+        *many("s", "look think! act", others, True),
+        *many("w", "look think act", 9, True),
+    ]
+    item = next(one for one in triage(corpus_of(runs)).items if one.sub_goal == "think")
+    assert (item.failed_runs, item.missed, item.commonest is not None) == (1, 1 + others, kept)
+
+
 class Slips(NamedTuple):
     """A chain of six critical steps; `slips` successful runs of ten tasks leave out each, the others none."""
 

@@ -264,8 +264,11 @@ def _goals(tally: FailureTally, subject: Subject, runs: Sequence[str]) -> tuple[
 
 
 def _missing(tally: FailureTally, item: FixItem, missed: Mapping[str, Miss], runs: Sequence[str]) -> FixItem:
+    often = item.commonest
+    few = often is not None and 2 * len(often.runs) < len({*item.runs, *runs})  # now it counts more runs
     return replace(
         item,
+        commonest=None if few else often,
         critical_gain=sum(missed[digest].times for digest in runs) / tally.critical,
         missed=len(runs),
         missed_successes=tally.successes(runs),

@@ -35,7 +35,7 @@ class FixItem:
         sub_goal: its id; where graphs share it under several ids, its tool or title (untrusted, as `title`).
         members: graph and sub-goal of each one meant.
         unplanned: of *everything completed*, the first accepted change that no sub-goal expects; else empty.
-        commonest: without a cause, what at least half of its runs state by themselves, however few they are.
+        commonest: without a cause, what at least half of all runs it counts state by themselves, however few.
         failed_runs: failed runs that fail first here; `share`: of all failed runs, whatever ended them.
         gain: success gained over all runs if these runs succeeded as often as the runs that
             passed here, `passed_successes` of `passed`; `low`, `high`: 95% interval, clustered by task.
