@@ -13,7 +13,7 @@ from components.figures.compare import CELLS, MOST_ROWS, PARTS, look_of
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.transcript import view
-from untaken.analysis import AlignedRow, ComparedRun, Corpus, Divergence, SideBySide, Step, steps_of
+from untaken.analysis import AlignedRow, Corpus, Divergence, SideBySide, Step, steps_of
 from untaken.errors import number
 from untaken.ledger import Run
 from untaken.numbers import counted, p_value
@@ -126,15 +126,23 @@ def pick_row(found: SideBySide, row: AlignedRow) -> None:
 def steps(found: SideBySide, row: AlignedRow, runs: Mapping[str, Run]) -> None:
     """What each run did at the row, the reference first, then the run clicked, then those that differ."""
     acted = steps_of(row, runs)
-    ordered = _ordered(found, row)
-    if len(ordered) > MOST_COLUMNS and not st.toggle(f"All {len(ordered)} runs", key="compare_all"):
-        ordered = ordered[:MOST_COLUMNS]
-    beside = min(COLUMNS, len(ordered))
-    for at in range(0, len(ordered), beside):
+    alike: dict[object, list[str]] = {}
+    for digest in _ordered(found, row):
+        cell = row.cell(digest)
+        alone = acted[digest] or digest == found.reference
+        alike.setdefault(digest if alone else (look_of(cell), cell.reason), []).append(digest)
+    shown, picked = list(alike.values()), st.session_state.get(CHOSEN_KEY)
+    usual = row.cell(found.reference).status
+    apart = [some for some in shown[1:] if row.cell(some[0]).status != usual or picked in some]
+    fewer = [shown[0], *(apart or shown[1:])][:MOST_COLUMNS]
+    if len(fewer) < len(shown) and not st.toggle(f"All {len(found.runs)} runs", key="compare_all"):
+        shown = fewer
+    beside = min(COLUMNS, len(shown))
+    for at in range(0, len(shown), beside):
         # The last row may be shorter.
-        for place, digest in zip(st.columns(beside), ordered[at : at + beside], strict=False):
+        for place, digests in zip(st.columns(beside), shown[at : at + beside], strict=False):
             with place, st.container(border=True, gap="xsmall"):
-                _column(found, row, found.run(digest), acted[digest])
+                _column(found, row, digests, acted[digests[0]])
 
 
 def _ordered(found: SideBySide, row: AlignedRow) -> list[str]:
@@ -145,17 +153,18 @@ def _ordered(found: SideBySide, row: AlignedRow) -> list[str]:
     )
 
 
-def _column(found: SideBySide, row: AlignedRow, run: ComparedRun, actions: Sequence[Step]) -> None:
-    cell = row.cell(run.digest)
+def _column(found: SideBySide, row: AlignedRow, digests: Sequence[str], actions: Sequence[Step]) -> None:
+    """One run, or runs without an action of which the same is known."""
+    cell = row.cell(digests[0])
     style = look_of(cell)
-    target = {"run": run.digest} | ({"sub_goal": row.key} if found.basis == "sub_goal" else {})
-    held = " · reference" if run.digest == found.reference else ""
-    state.run_link(f"{text.label(run_name(run), 60)}{held}", **target)
+    goal = {"sub_goal": row.key} if found.basis == "sub_goal" else {}
+    for digest in digests:
+        held = " · reference" if digest == found.reference else ""
+        state.run_link(f"{text.label(run_name(found.run(digest)), 60)}{held}", digest, **goal)
     st.markdown(f"**{style.icon} {style.word}**")
     if cell.reason:
-        st.caption(text.label(cell.reason, 200))
+        st.caption(text.label(text.sentence(cell.reason), 200))
     if not actions:
-        st.caption("No action of this run is mapped to it.")
         return
     st.code("\n".join(_step_words(step) for step in actions[:MOST_STEPS]), language=None, wrap_lines=True)
     if len(actions) > MOST_STEPS:

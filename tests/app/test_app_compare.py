@@ -93,6 +93,16 @@ def test_the_first_sub_goal_at_which_runs_part_is_open_and_another_can_be_chosen
     assert app.query_params["sub_goal"] == "policy"
 
 
+def test_runs_of_which_the_same_is_known_share_a_card(app: AppTest) -> None:
+    app.selectbox(key="compare_row_picker").select("policy").run()
+    offered = links(app)
+    assert [name.partition(" ")[2].partition(" ")[0] for name in offered if "reference" not in name] == [
+        *("lucky", "lucky"),
+        *("failing", "failing"),
+    ]
+    assert said(app).count("**– skipped**") == 2
+
+
 def test_runs_chosen_stand_in_the_address_and_the_address_leads_back(app: AppTest) -> None:
     kept = digests(app)[:2]
     app.multiselect(key="compare_runs_picker").set_value(kept).run()

@@ -7,6 +7,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.comparing import Divergence, Level, Split, align_runs, steps_of
 from untaken.analysis.comparing.divergence import VALUE_CHARS
+from untaken.analysis.comparing.steps import in_words
 from untaken.analysis.corpus import score_runs
 from untaken.ledger import SkillSelection
 from untaken.plans import GraphSet
@@ -179,6 +180,27 @@ def test_step_beside_step_marks_the_arguments_that_differ() -> None:
     ]
     assert [(one.text, one.differs) for one in first.arguments] == [("18", True), ("x", False)]
     assert ([one.ok for one in first.answers], second.arguments, second.answers) == ([False], (), ())
+
+
+@pytest.mark.parametrize(
+    ("content", "want"),
+    [
+        ("paid", "paid"),
+        (17, "17"),
+        (
+            {"to": "card", "amount": 78, "ok": True, "note": None},
+            "to: card · amount: 78 · ok: true · note: null",
+        ),
+        ([{"amount": 1}, {"amount": 2}], "(amount: 1), (amount: 2)"),
+        ('{"user": {"first": "Ann"}, "tags": ["a", "b"]}', "user: (first: Ann) · tags: a, b"),
+        ("[not JSON", "[not JSON"),
+        ({}, "{}"),
+        ([], "[]"),
+        ("[" * 3_000, "[" * 3_000),
+    ],
+)
+def test_what_an_answer_says_is_in_words_also_where_a_text_holds_json(content: object, want: str) -> None:
+    assert in_words(content) == want
 
 
 def test_a_message_that_served_a_sub_goal_is_a_step() -> None:

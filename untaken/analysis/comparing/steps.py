@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from untaken.analysis.comparing.aligned import AlignedRow
 from untaken.ledger import Message, Observation, Run, ToolCall, paired, readable
+
+DEEPEST: Final = 6
+MOST_DECODED: Final = 100_000
+"""Characters of a text that may hold JSON; of a longer one the beginning is shown as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,30 @@ def steps_of(row: AlignedRow, runs: Mapping[str, Run]) -> dict[str, tuple[Step, 
     return found
 
 
+def in_words(value: object) -> str:
+    """Recorded content as people read it: ``amount: 78 · to: card``, also where a text holds it as JSON."""
+    if isinstance(value, str):
+        inner = _decoded(value) if value[:1] in ("{", "[") else None
+        return value if inner is None else _words(inner, 0)
+    return _words(value, 0)
+
+
+def _words(value: object, depth: int) -> str:
+    if isinstance(value, Mapping) and value and depth < DEEPEST:
+        words = " · ".join(f"{name}: {_words(one, depth + 1)}" for name, one in value.items())
+        return f"({words})" if depth else words
+    if isinstance(value, list) and value and depth < DEEPEST:
+        return ", ".join(_words(one, depth + 1) for one in value)
+    return readable(value) or "null"
+
+
+def _decoded(text: str) -> object:
+    try:
+        return msgspec.json.decode(text[:MOST_DECODED])
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
 Action = ToolCall | Message
 Place = tuple[str, int]
 """A tool, and which of its calls."""
@@ -111,11 +139,16 @@ def _step(
         tool=action.tool,
         text="",
         arguments=tuple(
-            Argument(name=name, text=readable(value) or "null", differs=len(given[name]) > 1)
+            Argument(name=name, text=in_words(value), differs=len(given[name]) > 1)
             for name, value in action.arguments.items()
         ),
         answers=tuple(
-            CallAnswer(seq=o.seq, ok=o.ok, transient=bool(o.transient), text=readable(o.content) or "")
+            CallAnswer(
+                seq=o.seq,
+                ok=o.ok,
+                transient=bool(o.transient),
+                text="" if o.content is None else in_words(o.content),
+            )
             for o in answers
         ),
     )
