@@ -49,12 +49,7 @@ def main() -> None:
     view.complete_link(records)
     context = view.choose_context(records, names)
     here = records[records["context_hash"] == context]
-    rates, course = st.columns(2, gap="large")
-    with rates:
-        view.rates(here, snapshot.digest, context)
-    if len(here):
-        with course:
-            view.course(here, snapshot, context)
+    view.skills(here, snapshot, context)
     applied = applied_table(corpus.memory, names)
     cards.show_once(view.DONE)
     more = {

@@ -38,7 +38,9 @@ def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     for place, n in zip(places, shown["n"], strict=True):
         words_at(figure, f"n = {n:,}", 1, place, look.muted, xref="paper", xanchor="left", xshift=10)
     cut = f" · the first {len(shown)} of {len(ordered)} skills" if len(ordered) > len(shown) else ""
-    figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", title_text=f"success rate{cut}", nticks=6)
+    figure.update_xaxes(
+        range=[-0.02, 1.02], tickformat=".0%", title_text=f"success rate{cut}", tickvals=[0, 0.5, 1]
+    )
     row_names(figure, [text.figure(skill, 28) for skill in shown["skill"]], room=0.6, look=look)
     return figure
 
@@ -83,17 +85,28 @@ def estimates_over_time(estimates: pd.DataFrame, *, dark: bool = False) -> go.Fi
     figure.add_trace(_weak(steps, weak, look))
     themed(figure, dark=dark, height=300, margin=(8, 24, 24, 40))
     last, signals = known.iloc[-1], int(weak.sum())
+    if len(steps) < 2:
+        return message(f"{_rate(last)} after {counted(last['n'], 'outcome')}", dark=dark)
     applied = f", {signals} weak signals ◆" if signals else ""
-    ticks = sorted({round(share * (len(steps) - 1)) for share in (0, 1 / 3, 2 / 3, 1)})
+    ticks = sorted({round(share * (len(steps) - 1)) for share in (0, 1 / 2, 1)})
     figure.update_xaxes(
         title_text=f"{_rate(last)} after {counted(last['n'], 'outcome')}{applied}",
         tickvals=ticks,
-        ticktext=[f"{steps['ts'][place]:%Y-%m-%d}" for place in ticks],
+        ticktext=_days([steps["ts"][place] for place in ticks]),
         range=[-0.5, len(steps) - 0.5],
         showgrid=False,
     )
     figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title_text="success rate", nticks=6)
     return figure
+
+
+def _days(moments: list[Any]) -> list[str]:
+    """Each as a day, or as a time where days repeat; none where imported records all have the same time."""
+    for pattern in ("%Y-%m-%d", "%m-%d %H:%M"):
+        words = [f"{moment:{pattern}}" for moment in moments]
+        if len(set(words)) == len(words):
+            return words
+    return [""] * len(moments)
 
 
 def _rate(row: Any) -> str:

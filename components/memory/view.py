@@ -18,8 +18,8 @@ from components.shared.choice_words import in_words
 from components.shared.panels import panel
 from untaken.counterfactual import Flag, PolicyMemory, Signal, Snapshot, context_words, fold_in
 from untaken.errors import UntakenError
-from untaken.numbers import counted
-from untaken.views import SignalReview, contexts_by_evidence, estimates_table
+from untaken.numbers import counted, interval, percent
+from untaken.views import SignalReview, contexts_by_evidence, estimates_table, unequal_words
 
 ADDRESS: Final = ("skill", "context", "as_of")
 """What the page's address holds (untrusted)."""
@@ -32,9 +32,19 @@ FLAGS: Final[dict[Flag, str]] = {
     "no_outcome": "？ no outcome",
 }
 DIRECTIONS: Final = {"negative": "▼ against the skill", "positive": "▲ for the skill"}
-WIDE: Final = st.column_config.TextColumn(width=290)
+NAME: Final = st.column_config.TextColumn(width=170)
+WIDE: Final = st.column_config.TextColumn(width=250)
 IN_FULL: Final = (
-    *("n_runs", "cost_low", "cost_high", "steps_low", "steps_high", "context_hash"),
+    *(
+        "n_runs",
+        "success_low",
+        "success_high",
+        "cost_low",
+        "cost_high",
+        "steps_low",
+        "steps_high",
+        "context_hash",
+    ),
     *("avg_cost_reason", "cost_low_reason", "avg_steps_reason", "steps_low_reason"),
 )
 """Columns of the records that the download alone has."""
@@ -117,6 +127,30 @@ def _moment(asked: str | None) -> datetime | None:
 
 
 @panel
+def skills(here: pd.DataFrame, snapshot: Snapshot, context: str) -> None:
+    """The skills of a context compared; folded where nothing tells one from another, which is said."""
+    if words := len(here) and unequal_words(here):
+        st.info(text.label(words, 600))
+        tables.folded(
+            "Figures of this context",
+            lambda: _side_by_side(here, snapshot, context),
+            key="few",
+            opened="skill" in st.query_params,
+        )
+    else:
+        _side_by_side(here, snapshot, context)
+
+
+def _side_by_side(here: pd.DataFrame, snapshot: Snapshot, context: str) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        rates(here, snapshot.digest, context)
+    if len(here):
+        with right:
+            course(here, snapshot, context)
+
+
+@panel
 def rates(here: pd.DataFrame, digest: str, context: str) -> None:
     """The success rate of each skill in the chosen context; `digest` of the snapshot."""
     tables.figure(
@@ -150,16 +184,20 @@ def every_record(records: pd.DataFrame, snapshot: Snapshot) -> None:
     unit = f" Costs in {text.label(snapshot.cost_unit.upper(), 40)}." if snapshot.cost_unit else ""
     st.caption(
         "Most evidence first. Effective runs: repeats within a run count as one run, as do copies of a run. "
-        f"Low and high: 95% interval; those of cost and steps are in the download.{unit}"
+        f"Intervals of cost and steps are in the download.{unit}"
     )
+    shown = in_words(records.sort_values(["n_effective", "n"], ascending=False, kind="stable"))
+    ends = zip(shown["success_low"], shown["success_high"], strict=True)
+    shown.insert(shown.columns.get_loc("success_low"), "95%", [interval(*two, percent) for two in ends])
+    weak = {} if shown["weak_weight"].any() else {"weak_weight": None}
     tables.table(
-        in_words(records.sort_values(["n_effective", "n"], ascending=False, kind="stable")),
+        shown,
         key="records",
         name="Records of policy memory",
         height=360,
-        most=5_000,
+        most=300,
         whole=lambda: in_words(records),
-        columns={"context": WIDE} | dict.fromkeys(IN_FULL),
+        columns={"skill": NAME, "context": WIDE, "success_rate": "success"} | weak | dict.fromkeys(IN_FULL),
     )
 
 

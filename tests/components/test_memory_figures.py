@@ -55,12 +55,7 @@ def test_each_skill_has_its_rate_its_interval_and_its_n_the_best_first() -> None
 def test_the_course_has_a_point_a_moment_its_band_and_its_weak_signals() -> None:
     top, bottom, line, marks = course(*LOG).data
     assert list(line.x) == [0, 1, 2, 3]
-    assert list(course(*LOG).layout.xaxis.ticktext) == [
-        "2026-01-02",
-        "2026-01-03",
-        "2026-01-04",
-        "2026-01-10",
-    ]
+    assert list(course(*LOG).layout.xaxis.ticktext) == ["2026-01-02", "2026-01-04", "2026-01-10"]
     assert list(line.y)[:3] == pytest.approx([1.0, 0.5, 2 / 3])
     assert all(low <= y <= high for low, y, high in zip(bottom.y, line.y, top.y, strict=True))
     assert bottom.fill == "tonexty"
@@ -74,6 +69,12 @@ def test_a_history_without_weak_signals_marks_none() -> None:
     *_, marks = course(*LOG[:4]).data
     assert len(marks.x) == 0
     assert "weak" not in words(course(*LOG[:4]))
+
+
+@pytest.mark.parametrize(("apart", "want"), [(1.0, "2026-01-0"), (1 / 24, "01-0"), (1 / 86_400, "")])
+def test_moments_are_told_apart_by_day_else_by_time_or_not_at_all(apart: float, want: str) -> None:
+    found = course(*(seen(f"r{at}", day=1 + at * apart) for at in range(3))).layout.xaxis.ticktext
+    assert all(words.startswith(want) if want else not words for words in found)
 
 
 def test_without_a_history_the_figure_says_so() -> None:

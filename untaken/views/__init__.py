@@ -181,6 +181,7 @@ if TYPE_CHECKING:
         SignalReview as SignalReview, applied_table as applied_table, context_names as context_names,
         contexts_by_evidence as contexts_by_evidence, estimates_table as estimates_table,
         records_table as records_table, signal_review as signal_review, signals_table as signals_table,
+        unequal_words as unequal_words,
         signals_waiting as signals_waiting, well_founded as well_founded,
     )
     from untaken.views.review import (

@@ -29,12 +29,14 @@ from untaken.counterfactual import (
 )
 from untaken.errors import Score, Unscored
 from untaken.ledger import readable
+from untaken.numbers import counted, percent
 from untaken.views.frame import Columns, RowWith, count, figure, frame, moment, text, truth, why
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Contexts = Mapping[str, str | None]
+_NAMED: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,16 +78,16 @@ RECORDS: Final[Columns[RecordRow]] = {
     "n_effective": figure(
         "effective number of runs: repeats in a run are one, as are its copies",
         "record.spread.n",
-        "%.4g",
+        "significant",
         title="effective runs",
     ),
     "success_rate": figure("weighted mean of success", "record.success_rate", "percent"),
     "success_low": figure("lower end of its 95% interval", _end("success", 0), "percent"),
     "success_high": figure("upper end of its 95% interval", _end("success", 1), "percent"),
-    "avg_cost": figure("mean cost of the outcomes that have one", "record.avg_cost", "%.4g"),
+    "avg_cost": figure("mean cost of the outcomes that have one", "record.avg_cost", "significant"),
     "cost_low": figure("lower end of its 95% interval", _end("cost", 0), "%.4g"),
     "cost_high": figure("upper end of its 95% interval", _end("cost", 1), "%.4g"),
-    "avg_steps": figure("mean number of steps", "record.avg_steps", "%.4g"),
+    "avg_steps": figure("mean number of steps", "record.avg_steps", "significant"),
     "steps_low": figure("lower end of its 95% interval", _end("steps", 0), "%.4g"),
     "steps_high": figure("upper end of its 95% interval", _end("steps", 1), "%.4g"),
     "weak_weight": figure("weight of the weak signals in the success rate", "record.weak_weight"),
@@ -233,6 +235,21 @@ def records_table(snapshot: Snapshot, contexts: Contexts) -> pd.DataFrame:
     """One row per (skill, context) with an outcome, by skill and context (columns: `RECORDS`)."""
     records = snapshot.records()
     return frame(RECORDS, (RecordRow(record=r, context=contexts.get(r.context_hash)) for r in records))
+
+
+def unequal_words(here: pd.DataFrame) -> str:
+    """Why the records of a context tell no skill from another, and what they show; else empty."""
+    shown = here.sort_values(["n", "skill"], ascending=[False, True]).head(_NAMED)
+    each = "; ".join(
+        f"{row.skill}: {percent(row.success_rate)} of {counted(row.n, 'outcome')}"
+        for row in shown.itertuples()
+    )
+    if well_founded(here) < 2:
+        return f"No two skills have {N_MIN} runs or more here, so none is better or worse. Success: {each}."
+    if set(here["success_rate"]) in ({0.0}, {1.0}):
+        ended = "succeeded" if here["success_rate"].iloc[0] else "failed"
+        return f"All runs here {ended}, so success tells no skill from another. Success: {each}."
+    return ""
 
 
 def well_founded(records: pd.DataFrame) -> int:
