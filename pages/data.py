@@ -83,22 +83,7 @@ if findings:
     if injections:
         affected = counted(len({finding.where.run for finding in injections}), "run")
         st.caption(f"{affected} with a possible prompt injection: passes by a judge do not count.")
-    tables.table(
-        exports.findings_table(findings),
-        key="findings",
-        name="Findings",
-        height=38 + exports.FINDING_ROW * min(len(findings), 3),
-        columns={
-            "code": st.column_config.TextColumn(width=110),
-            "severity": st.column_config.TextColumn(width=66),
-            "message": st.column_config.TextColumn(width=280),
-            "file": st.column_config.TextColumn(width=116),
-            "line": st.column_config.NumberColumn(width=46),
-            "run": st.column_config.TextColumn(width=116),
-            "hint": st.column_config.TextColumn(width=140),
-        },
-        row_height=exports.FINDING_ROW,
-    )
+    exports.findings(findings, key="findings", name="Findings")
 
 st.subheader("Export", anchor=False)
 corpus = state.compared()

@@ -68,8 +68,11 @@ def interval(
 
 
 def significant(value: Number, digits: int = 4, *, unknown: str = UNSCORED) -> str:
-    """The shortest form with that many digits: ``0.25``, ``1,234``."""
-    return unknown if value is None or isinstance(value, Unscored) else f"{value:,.{digits}g}"
+    """The shortest form with that many digits, or all before the point: ``0.25``, ``−1,234``."""
+    if value is None or isinstance(value, Unscored):
+        return unknown
+    words = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:,.{digits}g}"
+    return f"−{words[1:]}" if words.startswith("-") else words
 
 
 def p_value(p: Number, name: str = "", *, unknown: str = UNSCORED) -> str:

@@ -31,7 +31,6 @@ WIDTHS: Final = {
     "sub_goal": None,
     "proposed": None,
     "title": st.column_config.TextColumn("sub-goal", width=240),
-    "critical": st.column_config.CheckboxColumn(width=70),
     "verdict": st.column_config.TextColumn(width=90),
     "why": st.column_config.TextColumn(width=500),
     "completed": None,

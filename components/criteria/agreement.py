@@ -75,8 +75,8 @@ def agreement() -> None:
         selectable=True,
         height=240,
         columns={
-            "a": st.column_config.CheckboxColumn("people"),
-            "b": st.column_config.CheckboxColumn("judge"),
+            "a": "people",
+            "b": "judge",
             "digest": None,
         },
     )

@@ -32,14 +32,15 @@ COLUMNS: Final = 3
 WIDTHS: Final = {
     "support": st.column_config.TextColumn(width=125),
     "situation": st.column_config.TextColumn(width=120),
-    "option": st.column_config.TextColumn(width=130),
+    "option": st.column_config.TextColumn(width=120),
     "succeeded": st.column_config.TextColumn(width=80),
-    "against": st.column_config.TextColumn(width=130),
+    "against": st.column_config.TextColumn(width=120),
     "difference": st.column_config.NumberColumn("points", width=65, help="Difference in success"),
-    "note": st.column_config.TextColumn(width=85),
     "theirs": st.column_config.TextColumn("succeeded", width=80),
+    "95%": st.column_config.TextColumn(width=100),
+    "q": st.column_config.NumberColumn(width=60),
 }
-"""Pixels; with the difference they fit a screen 1,440 wide. Each option has its own successes beside it."""
+"""Pixels; they fit a screen 1,280 wide. Each option has its own successes beside it."""
 RESTATES: Final = "restates the plan's check"
 ROW: Final = 72
 """Pixels of a row: three lines. Streamlit wraps text in rows of more than 64."""
@@ -119,12 +120,7 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         row_height=ROW,
         most=500,
         columns=WIDTHS,
-    )
-    tables.download(
-        lambda: tables.csv(statements_table(corpus.plans)),
-        label="Statements with all figures (CSV)",
-        file="Statements-in-full.csv",
-        key="statements-in-full",
+        whole=lambda: statements_table(corpus.plans),
     )
     supported = [at for at, statement in enumerate(listed) if statement.supported]
     # Without a choice the first one that is supported.
@@ -137,7 +133,7 @@ def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
     """What is read first, first: the download beside it has every figure."""
     made = pd.DataFrame(
         {
-            "support": ["✓ supported" if s.supported else f"– {s.reason}" for s in listed],
+            "support": [_support(s) for s in listed],
             "situation": [situation_words(s.situation) for s in listed],
             "option": [option_words(s.option) for s in listed],
             "succeeded": [f"{s.k1} of {s.n1}" for s in listed],
@@ -146,12 +142,15 @@ def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
             "difference": [s.difference for s in listed],
             "95%": [interval(s.low, s.high, points, 0) for s in listed],
             "q": pd.array([number(s.q) for s in listed], dtype="Float64"),
-            "tasks": [s.tasks for s in listed],
-            "note": ["" if s.label == "found" else RESTATES for s in listed],
         }
     )
     made.attrs[FORMATS] = {"difference": "points", "q": "p"}
     return made
+
+
+def _support(statement: Statement) -> str:
+    words = "✓ supported" if statement.supported else f"– {statement.reason}"
+    return words if statement.label == "found" else f"{words}; {RESTATES}"
 
 
 def _chosen(corpus: Corpus, statement: Statement) -> None:

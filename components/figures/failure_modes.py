@@ -96,8 +96,9 @@ def mode_contrasts(
     figure.update_xaxes(
         range=[-1.08, 1.08],
         tickvals=[-1, -0.5, 0, 0.5, 1],
-        ticktext=["−100%", "−50%", "0", "+50%", "+100%"],
-        title="← more in successes<br>more in failures →",  # side by side they are wider than a phone
+        ticktext=["−100", "−50", "0", "+50", "+100"],
+        # Side by side they are wider than a phone.
+        title="points · ← more in successes<br>more in failures →",
     )
     row_names(figure, [text.folded(names[one.mode], width=NAME_CHARS, lines=2) for one in known])
     return themed(figure, dark=dark, height=88 + 38 * len(known))

@@ -20,6 +20,7 @@ from .parts import (
     cell_words,
     column_names,
     handles,
+    in_points,
     intervals,
     line_trace,
     mark,
@@ -110,10 +111,10 @@ def _frame(figure: go.Figure, agents: Sequence[str], look: Tokens, *, dark: bool
 
 def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     """One difference with its interval against 0, and the band in which it could hardly have been found."""
-    low, middle, high = number(pair.low), number(pair.difference), number(pair.high)
+    low, middle, high, found = in_points(pair.low, pair.difference, pair.high, pair.mde)
     if low is None or middle is None or high is None:
         return message("No interval: it takes two tasks that both ran", dark=dark, height=110)
-    look, reach = tokens(dark), number(pair.mde) or 0.0
+    look, reach = tokens(dark), found or 0.0
     figure = go.Figure()
     figure.add_vrect(x0=-reach, x1=reach, fillcolor=look.band, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": look.line, "width": 1.5})
@@ -126,7 +127,7 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
             y=[0],
             mode="markers+text",
             marker={"size": 14, "color": look.background, "line": {"color": colour, "width": 3}},
-            text=[f"{SIGNS[pair.direction]} {points(middle)}"],
+            text=[f"{SIGNS[pair.direction]} {points(pair.difference)}"],
             textposition="top center",
             textfont={"size": 14, "color": look.text},
             hovertext=[_pair_hover(pair)],
@@ -135,7 +136,7 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     # As far on both sides: 0 is in the middle, and the side says who is ahead.
     far = 1.15 * max(abs(low), abs(high), reach)
     themed(figure, dark=dark, height=132, margin=(8, 8, 24, 8))
-    figure.update_xaxes(range=[-far, far], tickformat="+.0%", title_text="difference, with 95% interval")
+    figure.update_xaxes(range=[-far, far], tickformat="+,~f", title_text="points, with 95% interval")
     figure.update_yaxes(visible=False, range=[-0.8, 1.2])
     first, second = (text.figure(text.short(name, 18)) for name in (pair.first, pair.second))
     caption(figure, f"◀ {second} higher", 0, 1, look, xanchor="left", yanchor="bottom")
@@ -151,11 +152,11 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
     look = tokens(dark)
     figure = go.Figure()
     figure.add_vline(x=0, line={"color": look.line, "width": 1.5})
-    bars = [(place, gap.low, gap.high) for place, gap in enumerate(shown)]
+    bars = [(place, *in_points(gap.low, gap.high)) for place, gap in enumerate(shown)]
     figure.add_trace(intervals(bars, {"color": look.muted, "width": 3}))
     figure.add_trace(
         point_trace(
-            x=[number(gap.difference) for gap in shown],
+            x=in_points(*(gap.difference for gap in shown)),
             y=list(range(len(shown))),
             marker=mark("circle", 11, look.background, look.text),
             hovertext=[_gap_hover(gap) for gap in shown],
@@ -167,13 +168,13 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
 
 
 def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> None:
-    spans = [(number(gap.low), number(gap.difference), number(gap.high)) for gap in shown]
+    spans = [in_points(gap.low, gap.difference, gap.high) for gap in shown]
     ends = [0.0, *(x for span in spans for x in span if x is not None)]
-    room = 0.1 * (max(ends) - min(ends)) or 0.05  # where all of them are 0, too, the axis has a width
+    room = 0.1 * (max(ends) - min(ends)) or 5  # where all of them are 0, too, the axis has a width
     sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
-        tickformat="+.0%",
-        title_text=f"completed more<br>often, {'95% interval' if sure else 'one task'}",
+        tickformat="+,~f",
+        title_text=f"points more often<br>completed, {'95% interval' if sure else 'one task'}",
         range=[min(ends) - room, max(ends) + room],
         nticks=4,
     )

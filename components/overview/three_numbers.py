@@ -18,6 +18,8 @@ def draw(seen: Overview) -> None:
         if seen.succeeded.left_out
         else ""
     )
+    rate = percent(seen.succeeded.rate)
+    pooled = f" ({rate}, pooled)" if rate != percent(seen.task_mean) else ""
     undecided = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
     tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
     ranked = seen.pairs and not isinstance(tau, Unscored)
@@ -25,8 +27,8 @@ def draw(seen: Overview) -> None:
         (
             "Success, mean over tasks",
             percent(seen.task_mean),
-            f"{seen.succeeded.count} of {counted(seen.succeeded.n, 'run')} with a recorded outcome "
-            f"({percent(seen.succeeded.rate)}, pooled).{more}"
+            f"{seen.succeeded.count} of {counted(seen.succeeded.n, 'run')} with a recorded outcome"
+            f"{pooled}.{more}"
             if seen.succeeded.n
             else "No run records an outcome.",
         ),
@@ -44,6 +46,8 @@ def draw(seen: Overview) -> None:
             f"By success against {metric_words(seen.metric)}. {agreement_words(seen)}"
             if ranked
             else _no_ranking(tau)
+            if seen.succeeded.n and seen.graphs
+            else "No plan graph: agents are ranked by the outcome alone."
             if seen.succeeded.n
             else "No run records an outcome to rank by.",
         ),

@@ -49,9 +49,10 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
     above, below = (first, second) if difference >= 0 else (second, first)
     size = points(abs(difference), sign=False)
     if not pair.clear_difference:
+        lead = f"{above} is ahead by {size} points" if float(size) else "Both have the same value"
         return (
-            f"The log shows no clear difference between {first} and {second} by {metric}. {above} is ahead "
-            f"by {size} points {tasks}, but the {span} includes 0 ({p_value(pair.p, 'p')}). That does not "
+            f"The log shows no clear difference between {first} and {second} by {metric}. {lead} {tasks}; "
+            f"the {span} includes 0 ({p_value(pair.p, 'p')}). That does not "
             f"mean they are equal: with these tasks, a true difference must be "
             f"{points(pair.mde, sign=False)} points or more to be detected in four of five cases."
         )

@@ -112,7 +112,7 @@ def keys(shown: Sequence[Case], everything: Sequence[Case], digest: str) -> None
         waits = any(one.item.digest == digest for one in everything)
         place = "outside the filters" if waits else "needs no review"
     before, after = _around(shown, everything, digest)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="queue-keys"):
         st.markdown(place, width="stretch")
         run_list.step("Previous", ":material/chevron_left:", "K", before)
         run_list.step("Next", ":material/chevron_right:", "J", after)

@@ -176,6 +176,6 @@ def findings(report: RunReport) -> None:
             "Still looking for possible prompt injections in this run. They appear here by themselves."
         )
     if report.findings:
-        tables.table(exports.findings_table(report.findings), key="findings", name="Findings of this run")
+        exports.findings(report.findings, key="findings", name="Findings of this run")
     else:
         st.caption("No findings.")

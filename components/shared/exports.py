@@ -8,7 +8,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.shared import tables
+from components.shared import tables, text
 from components.shared.panels import panel
 from untaken.analysis import Corpus
 from untaken.errors import Finding
@@ -24,6 +24,8 @@ from untaken.views import (
 
 FINDING_ROW: Final = 72
 """Pixels of a finding in a table: three lines. Streamlit wraps text in rows of more than 64."""
+FINDING_WIDTHS: Final = {"code": 110, "severity": 66, "message": 420, "file": 116, "line": 46, "run": 116}
+"""Pixels; `hint`, the next step, follows the message."""
 
 
 @panel
@@ -50,6 +52,23 @@ def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Findi
                 file=file,
                 key=f"export-{file}",
             )
+
+
+@panel
+def findings(found: Sequence[Finding], *, key: str, name: str) -> None:
+    """Findings as a table, of which a screen shows three."""
+    whole = findings_table(found)
+    steps = [f"{text.sentence(one.message)}. {one.hint}".rstrip() for one in found]
+    columns = {column: st.column_config.Column(width=width) for column, width in FINDING_WIDTHS.items()}
+    tables.table(
+        whole.assign(message=steps),
+        key=key,
+        name=name,
+        height=38 + FINDING_ROW * min(len(found), 3),
+        columns=columns | {"hint": None},
+        row_height=FINDING_ROW,
+        whole=lambda: whole,
+    )
 
 
 def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:

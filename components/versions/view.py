@@ -9,8 +9,9 @@ import streamlit as st
 from components.shared import cards, options, packets, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import FIELDS, Corpus, Field, VersionComparison, most_paired, triage, versions_of
-from untaken.errors import UntakenError
+from untaken.errors import Unscored, UntakenError
 from untaken.numbers import counted, interval, p_value, points
+from untaken.scoring import RunScore
 from untaken.views import (
     STAR,
     cause_of,
@@ -34,12 +35,8 @@ FIELD_WORDS: Final[dict[Field, str]] = {
     "agent": "Agent",
 }
 MOST_PAIRS: Final = 4
-COLUMNS: Final = {
-    "sub_goal": None,
-    "title": st.column_config.TextColumn("sub-goal", width=190),
-    "critical": st.column_config.CheckboxColumn(width=70),
-    "p": None,
-}
+SHOWN: Final = ["title", "called", "a", "b", "difference", "95%", "p_holm", "kind"]
+"""Columns of the sub-goals on the page, where counts stand in words; the download has all figures."""
 
 
 @panel
@@ -141,8 +138,21 @@ def sub_goals(found: VersionComparison) -> None:
         if cause:
             star = f" {STAR}" if one.critical else ""
             st.markdown(f"- **{text.label(one.title)}**{star}: {text.label(cause, 300)}")
+    whole = version_changes_table(found)
+    shown = whole.assign(
+        **{
+            "title": [f"{one.title}{f' {STAR}' if one.critical else ''}" for one in found.sub_goals],
+            "a": [f"{one.a_completed} of {one.a_reached}" for one in found.sub_goals],
+            "b": [f"{one.b_completed} of {one.b_reached}" for one in found.sub_goals],
+            "95%": [interval(one.low, one.high, points, 0, unknown="") for one in found.sub_goals],
+        }
+    )
     tables.table(
-        version_changes_table(found), key="version-changes", name="Sub-goals by version", columns=COLUMNS
+        shown[SHOWN],
+        key="version-changes",
+        name="Sub-goals by version",
+        whole=lambda: whole,
+        columns={"title": "sub-goal", "difference": "points", "kind": "how missed", "a": "from", "b": "to"},
     )
 
 
@@ -153,8 +163,9 @@ def costs(found: VersionComparison) -> None:
         st.subheader("Retries and cost per run", anchor=False)
         whole = version_costs_table(found)
         unit = state.derived(cost_unit_of, of_all=True).upper()
+        measures = {"cost": f"cost, {unit}" if unit else "cost"}
         tables.table(
-            whole.replace({"measure": {"cost": f"cost, {unit}"}}) if unit else whole,
+            whole.replace({"measure": measures}),
             key="version-costs",
             name="Costs by version",
             whole=lambda: whole,
@@ -172,7 +183,6 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
         "One pair per task, of which one run succeeded. Missed: the first sub-goal of the plan that only "
         "this run completed."
     )
-    titles = {one.sub_goal: one.title for one in found.sub_goals}
     columns = st.columns(2)
     # from behind: the first of a task stays
     first_of = {one.task_id: one for one in reversed(found.discordant)}
@@ -180,7 +190,7 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
     for at, one in enumerate(shown[:MOST_PAIRS]):
         won, lost = (one.second, one.first) if one.second_succeeded else (one.first, one.second)
         with columns[at % 2].container(border=True):
-            missed = titles.get(one.sub_goal or "") or one.sub_goal
+            missed = one.sub_goal and _title(corpus.scores[won], one.sub_goal)
             what = f" · missed **{text.label(missed)}**" if missed else ""
             winner, loser = (found.b, found.a) if one.second_succeeded else (found.a, found.b)
             st.markdown(f"{text.label(one.task_id)} · only {text.label(winner, 40)} succeeded{what}")
@@ -194,6 +204,11 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
     tables.folded_table(
         "All pairs", lambda: discordant_pairs_table(found), key="discordant-pairs", name="Discordant pairs"
     )
+
+
+def _title(score: RunScore | Unscored, sub_goal: str) -> str:
+    nodes = () if isinstance(score, Unscored) else score.results
+    return next((node.title for node in nodes if node.sub_goal == sub_goal and node.title), sub_goal)
 
 
 @panel

@@ -134,7 +134,7 @@ def test_decisions_show_statements_with_their_placebo_and_the_runs_behind(
     statements = table(app, "Statements")
     assert statements["option"][0] == "make a planned change"
     assert list(statements.loc[0, ["succeeded", "theirs"]]) == ["10 of 10", "0 of 10"]
-    assert statements["support"][0] == "✓ supported"
+    assert statements["support"][0] == "✓ supported; restates the plan's check"
     assert len(statements) > 1
     assert all(why.startswith("– ") and len(why) > 9 for why in statements["support"][1:])
     assert "10 failed runs took the other option" in said(app)

@@ -80,13 +80,17 @@ def test_numbers_are_written_as_their_table_declares_unless_the_page_says_otherw
     columns = json.loads(app.dataframe[0].proto.columns)
     written = {name: how.get("type_config", {}).get("format") for name, how in columns.items()}
     written.pop("_index", None)
-    assert written == {"rate": "percent", "p": None, "own": "%.3f", "difference": None, "plain": None}
+    assert written == {"rate": None, "p": None, "own": "%.3f", "difference": None, "plain": None}
     assert [columns[name]["label"] for name in ("rate", "difference")] == ["share", "difference, points"]
     (shown,) = app.dataframe
     assert list(shown.value["p"]) == [0.25, 0.8741, 3e-14]  # so that it sorts as a number
     words = convert_arrow_bytes_to_pandas_df(shown.proto.arrow_data.styler.display_values)
     assert list(words["p"]) == ["0.250", "0.874", "<0.001"]
     assert list(words["difference"]) == ["+25", "+87", "0"]
+    assert [list(words[name]) for name in ("rate", "plain")] == [
+        ["25%", "87%", "0%"],
+        ["0.25", "0.874", "3e-14"],
+    ]
 
 
 def test_what_is_folded_is_drawn_once_it_is_opened() -> None:

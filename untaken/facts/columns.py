@@ -43,7 +43,7 @@ class Column(Generic[Row]):
         value: takes a row object to the value (`Unscored` and ``None`` become ``NA``).
         reasons: the column holds the reason of an `Unscored` value, and ``NA`` for any other.
         format: how pages write it: ``percent``, ``p`` (a p-value), ``points`` (a difference of
-            shares), or as ``%+.2f`` says.
+            shares), ``significant`` (three digits), or as ``%+.2f`` says.
         title: its heading on pages; by default its name.
     """
 

@@ -50,9 +50,9 @@ VERSION_CHANGES: Final[Columns[SubGoalChange]] = {
 VERSION_COSTS: Final[Columns[CostChange]] = {
     "measure": text("retries, cost, tokens or steps", "measure"),
     "called": truth("whether it differs (Holm, 0.05)", "called", title="changed"),
-    "a": figure("mean over tasks of the first version", "a", "%.3g", title="from"),
-    "b": figure("mean over tasks of the second version", "b", "%.3g", title="to"),
-    "difference": figure("second minus first", "difference", "%.3g"),
+    "a": figure("mean over tasks of the first version", "a", "significant", title="from"),
+    "b": figure("mean over tasks of the second version", "b", "significant", title="to"),
+    "difference": figure("second minus first", "difference", "significant"),
     "tasks": count("tasks that both have", "tasks"),
     "p": figure("p of the tasks' signs", "p", "p"),
     "p_holm": figure("adjusted by Holm", "p_holm", "p"),

@@ -46,10 +46,7 @@ def _outcomes(report: RankReport) -> list[str]:
     every = f"All {len(known):,} runs" if len(known) > 1 else "The one run"
     if known[0]:
         return [
-            f"{every} with an outcome succeeded: the outcome shows no difference. Critical sub-goals that "
-            "were skipped, cost and steps may."
+            f"{every} with an outcome succeeded: the outcome shows no difference. Skipped critical "
+            "sub-goals, cost and steps may show one."
         ]
-    return [
-        f"{every} with an outcome failed: the outcome shows no difference. How many sub-goals "
-        f"{'each agent' if len({r.agent for r in report.runs}) > 1 else 'it'} completed may."
-    ]
+    return [f"{every} with an outcome failed: the outcome shows no difference. Sub-goals may show one."]
