@@ -7,9 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.compare import choice
 from components.shared import cards, state, text
-from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.simulator import PlannedStep, PlanningRecord, RecordIndex
 
@@ -40,10 +38,9 @@ def choose_run(runs: dict[str, Run], evaluated: frozenset[str]) -> Run:
 
 
 def _run_words(run: Run, evaluated: frozenset[str]) -> str:
-    outcome = "?" if isinstance(run.success, Unscored) else choice.OUTCOMES[run.success]
     agent, task = text.one_line(text.agent(run.agent), 80), text.one_line(run.task_id, 60)
     asked = "" if run.run_id in evaluated else " · not evaluated by What-If-Not"
-    return f"{outcome} {agent} · {task}{asked}"
+    return f"{text.outcome(run.success)} {agent} · {task}{asked}"
 
 
 def choose_step(record: PlanningRecord, run: str) -> int:
