@@ -45,8 +45,7 @@ def with_documents(page: str, full: bool, tables: dict[str, set[str]]) -> str:
 
 def first_level() -> str:
     """Every document with the keys of its first level."""
-    said: set[tuple[str, ...]] = set()
-    return "\n".join(f"- {_first(name, said)}" for name in SCHEMAS if name not in FILES)
+    return "\n".join(f"- {_first(name)}" for name in SCHEMAS if name not in FILES)
 
 
 def documents(tables: dict[str, set[str]]) -> str:
@@ -56,9 +55,11 @@ def documents(tables: dict[str, set[str]]) -> str:
     return "\n\n".join(_document(name, seen, said) for name in SCHEMAS if name not in FILES)
 
 
-def _first(name: str, said: set[tuple[str, ...]]) -> str:
+def _first(name: str, said: set[tuple[str, ...]] | None = None) -> str:
+    """A document and the keys of its first level; without ``said``, not the values that they take."""
     schema = json_schema(name)
     (_, top, values), *_ = groups(schema)
+    values, said = ({}, set()) if said is None else (values, said)
     return f"**`{schema['properties']['schema']['const']}`** (`{name}`): {_shown(top[1:], values, said)}"
 
 

@@ -18,6 +18,7 @@ SHARED: Final = "Options of many verbs"
 LINK: Final = "#options-of-many-verbs"
 OFTEN: Final = 3
 """Verbs that share an option before the page explains it once for all of them."""
+NAME: Final = re.compile(r"`(-[^` ]+)")
 BLOCK: Final = re.compile(r"\nOptions:(?: .*\n|\n\n(?:- .*\n)*)")
 
 
@@ -30,7 +31,7 @@ def with_options(page: str, full: bool) -> str:
         name: _list(_explained(options, shared)) if full else _line(options.values())
         for name, options in declared.items()
     }
-    often_used = [said for _, said in sorted(shared.items())]
+    often_used = [shared[name] for name in sorted(shared)]
     blocks[SHARED] = _list(often_used) if full else _line(often_used)
     head, *sections = re.split(r"^## ", page, flags=re.MULTILINE)
     return "## ".join([head, *(_renewed(each, blocks.get(each.partition("\n")[0], "")) for each in sections)])
@@ -79,7 +80,7 @@ def _explained(options: dict[str, str], shared: dict[str, str]) -> Iterator[str]
 
 
 def _line(options: Iterable[str]) -> str:
-    names = ", ".join(said.partition("`: ")[0] + "`" for said in options)
+    names = ", ".join(f"`{name}`" for said in options for name in NAME.findall(said.partition("`: ")[0]))
     return f"\nOptions: {names}\n" if names else ""
 
 

@@ -29,7 +29,7 @@ def test_an_option_that_changed_changes_its_page() -> None:
     )
     brief, full = with_options(page, False), with_options(page, True)
     assert "--old" not in brief + full
-    assert "Options: `--graphs PATH…`, `--skill`\n" in brief
+    assert "Options: `--graphs`, `--skill`\n" in brief
     assert "- `--skill`: print a skill file" in full
     assert ": `--graphs`\n" in full.partition("## untaken mcp")[2]
     assert "- `--graphs PATH…`: " in full.partition("## untaken mcp")[0]
