@@ -31,8 +31,7 @@ def with_options(page: str, full: bool) -> str:
         name: _list(_explained(options, shared)) if full else _line(options.values())
         for name, options in declared.items()
     }
-    often_used = [shared[name] for name in sorted(shared)]
-    blocks[SHARED] = _list(often_used) if full else _line(often_used)
+    blocks[SHARED] = _list(shared[name] for name in sorted(shared)) if full else ""
     head, *sections = re.split(r"^## ", page, flags=re.MULTILINE)
     return "## ".join([head, *(_renewed(each, blocks.get(each.partition("\n")[0], "")) for each in sections)])
 
