@@ -60,7 +60,9 @@ def _first(name: str, said: set[tuple[str, ...]] | None = None) -> str:
     schema = json_schema(name)
     (_, top, values), *_ = groups(schema)
     values, said = ({}, set()) if said is None else (values, said)
-    return f"**`{schema['properties']['schema']['const']}`** (`{name}`): {_shown(top[1:], values, said)}"
+    title = schema["properties"]["schema"]["const"]
+    other = "" if title.startswith(f"untaken.{name}/") else f" (`{name}`)"
+    return f"**`{title}`**{other}: {_shown(top[1:], values, said)}"
 
 
 def _document(name: str, seen: dict[str, set[str]], said: set[tuple[str, ...]]) -> str:

@@ -134,7 +134,7 @@ def test_every_verb_has_a_section_and_no_other() -> None:
 
 
 def test_every_schema_is_named() -> None:
-    assert [name for name in SCHEMAS if f"`{name}`" not in TEXT] == []
+    assert [name for name in SCHEMAS if f"`{name}`" not in TEXT and f"**`untaken.{name}/" not in TEXT] == []
 
 
 @pytest.mark.parametrize("words", ["formats", "convert", "graph check", "schema"])
