@@ -46,6 +46,7 @@ def test_what_separates_success_from_failure_comes_first_with_its_counts() -> No
     assert (first.difference, first.p) == (1.0, pytest.approx(2 / 924))
     assert first.p_holm == pytest.approx(2 * 2 / 924)  # of two that could be tested
     assert (found["greet"].difference, found["greet"].p) == (0.0, 1.0)
+    assert [key for key, split in found.items() if split.clear] == ["read"]
 
 
 def test_runs_without_an_outcome_do_not_count_and_unscored_sub_goals_are_counted_apart() -> None:

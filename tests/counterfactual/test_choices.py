@@ -225,9 +225,9 @@ def test_a_great_difference_among_two_hundred_equal_pairs_is_still_a_choice_to_f
 
 def test_support_says_whether_the_alternative_is_better_or_worse() -> None:
     choice = found([past("r", "bad|good", "good|bad", day=9)], [*arm("bad", 1, 19), *arm("good", 18, 2)])
-    assert {key: (one.support, one.direction) for key, one in choice.items()} == {
-        ("bad", "good"): ("supported", "better"),
-        ("good", "bad"): ("supported", "worse"),
+    assert {key: (one.support, one.direction, one.side) for key, one in choice.items()} == {
+        ("bad", "good"): ("supported", "better", "ahead"),
+        ("good", "bad"): ("supported", "worse", "behind"),
     }
     weak = found([past("r", "a|b", "a|b", day=9)], [*arm("a", 2, 2), *arm("b", 2, 2)])["a", "b"]
-    assert (weak.support, weak.direction) == ("weak", None)
+    assert (weak.support, weak.direction, weak.side) == ("weak", None, "weak")

@@ -113,8 +113,9 @@ def test_a_preview_says_which_runs_change_from_what_to_what(known: dict) -> None
     assert {change.run_id.split("-")[0] for change in seen.changes} == {"careful"}
     assert set(seen.moved) == {change.digest for change in seen.changes}
     assert (seen.runs, seen.left, seen.joining, seen.leaving) == (12, 0, (), ())
-    effects = {one.agent: (one.before, one.after) for one in seen.agents}
-    before, after = effects["careful"]
+    effects = {one.agent: one for one in seen.agents}
+    assert [(name, one.runs) for name, one in effects.items() if one.moved] == [("careful", 4)]
+    before, after = effects["careful"].before, effects["careful"].after
     assert (before.critical_completion, after.critical_completion) == (1.0, 0.0)
     assert after.violations > before.violations == 0
 

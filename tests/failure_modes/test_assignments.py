@@ -22,6 +22,7 @@ from untaken.analysis.failure_modes import (
     note_without_mode,
     notes_of,
 )
+from untaken.analysis.failure_modes.assignments import withdrawal_draft
 from untaken.errors import UntakenError
 from untaken.ledger import ModeAssignment, ReviewNote, Run, read_ledger
 from untaken.workspace import Workspace
@@ -140,6 +141,19 @@ def test_a_note_says_something_and_fits(text: str) -> None:
     with pytest.raises(UntakenError) as fault:
         note_draft(text, author="human:ann")
     assert fault.value.code == "note-invalid"
+
+
+def test_only_ones_own_note_is_taken_back() -> None:
+    run = read(
+        finished()
+        .add(ReviewNote, author="human:ann", text="odd")
+        .add(ReviewNote, author="human:bob", text="odd")
+    )
+    mine, other = (note.seq for note in notes_of(run))
+    assert withdrawal_draft(run, mine, author="human:ann").fields["withdraws"] == mine
+    with pytest.raises(UntakenError, match=f"no note {other} in this run") as fault:
+        withdrawal_draft(run, other, author="human:ann")
+    assert fault.value.hint == f"Own notes: {mine}."
 
 
 def test_the_note_to_make_a_mode_of_is_the_authors_last_one_that_none_was_read_from() -> None:

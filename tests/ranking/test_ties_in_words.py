@@ -13,7 +13,8 @@ GROUPS = tuple((f"a{n}", f"b{n}") for n in range(MOST_GROUPS + 2))
 
 
 def a_pair(low: Score, high: Score = 0.5) -> PairedDifference:
-    known = {"metric": "success", "first": "a", "second": "b", "difference": 0.1, "low": low, "high": high}
+    middle = low if isinstance(low, Unscored) or isinstance(high, Unscored) else (low + high) / 2
+    known = {"metric": "success", "first": "a", "second": "b", "difference": middle, "low": low, "high": high}
     tested = {"interval": "student_t", "test": "sign_flip", "p": NONE, "p_holm": NONE, "family": 1}
     rest = {"first_only": NONE, "second_only": NONE, "mde": NONE, "p_above": NONE, "n_tasks": 1, "n_runs": 2}
     return PairedDifference(**known, **tested, **rest)  # type: ignore[arg-type]
@@ -63,17 +64,18 @@ def test_a_sentence_names_the_ties_and_counts_the_pairs_without_an_interval(
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "clear", "tied"),
+    ("low", "high", "direction", "tied"),
     [
-        (0.0, 0.5, False, True),
-        (0.1, 0.5, True, False),
-        (-0.5, 0.0, False, True),
-        (-0.5, -0.1, True, False),
-        (NONE, NONE, False, False),
+        (0.0, 0.5, "level", True),
+        (0.1, 0.5, "above", False),
+        (-0.5, 0.0, "level", True),
+        (-0.5, -0.1, "below", False),
+        (NONE, NONE, "unknown", False),
     ],
 )
 def test_a_difference_is_clear_where_its_interval_leaves_out_zero(
-    low: Score, high: Score, clear: bool, tied: bool
+    low: Score, high: Score, direction: str, tied: bool
 ) -> None:
     pair = a_pair(low, high)
-    assert (pair.clear_difference, pair.tie) == (clear, tied)
+    assert (pair.direction, pair.tie) == (direction, tied)
+    assert pair.clear_difference == (direction in ("above", "below"))

@@ -11,6 +11,7 @@ from builders import a_graph, a_run
 
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.versions import FirstSuspect, VersionComparison, versions_of
+from untaken.analysis.versions.sides import most_paired
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import UntakenError
 from untaken.ledger import Run
@@ -198,6 +199,22 @@ def test_versions_are_compared_inside_agents_and_agents_inside_tasks() -> None:
         compared(made)
     assert refused.value.code == "versions-not-paired"
     assert compared(made, a="one", b="two", by="agent").tasks == 4
+
+
+@pytest.mark.parametrize(
+    ("desc", "tasks", "want"),
+    [
+        ("the most tasks in common", {"A": "12", "B": "1", "C": "12"}, ("A", "C")),
+        ("of as many the last", {"A": "1", "B": "1", "C": "2", "D": "2"}, ("C", "D")),
+        ("none in common", {"A": "1", "B": "2"}, None),
+        ("one version", {"A": "12"}, None),
+    ],
+)
+def test_versions_to_compare_are_those_with_the_most_tasks_in_common(
+    desc: str, tasks: dict[str, str], want: tuple[str, str] | None
+) -> None:
+    made = [worked(f"{name}{task}", task, version=name) for name, some in tasks.items() for task in some]
+    assert most_paired(made, "version") == want, desc
 
 
 def test_an_unknown_version_is_refused_with_those_there_are() -> None:
