@@ -148,6 +148,18 @@ def test_a_forecast_leans_on_the_coarser_layer_the_more_the_fewer_runs_chose_ali
         assert first.forecast == pytest.approx(want)
 
 
+def test_an_alternative_names_the_first_runs_of_the_task_that_took_it_and_counts_all() -> None:
+    runs = world(lambda *_: 0.5, tasks=2, trials=120).runs.values()
+    for run in runs:
+        first, *_ = run.decisions
+        (other,) = first.alternatives
+        same = [one for one in runs if one.path.task_id == run.path.task_id]
+        took = [one.path for one in same if one.decisions[0].decision.option == other.option]
+        assert other.siblings == tuple(path.digest for path in took[:50])
+        assert other.siblings_succeeded == (sum(path.success for path in took), len(took))
+        assert len(took) > 50
+
+
 def test_a_forecast_never_knows_the_outcome_of_its_own_task() -> None:
     lucky = world(lambda t, _a, _d: 1.0 if t == "t0" else 0.0, chance=lambda *_: 1.0)
     forecasts = {d.forecast for run in lucky.runs.values() if run.path.task_id == "t0" for d in run.decisions}

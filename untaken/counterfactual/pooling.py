@@ -137,7 +137,7 @@ def level_of(histories: Histories, used: Used, scales: Scales) -> Level:
     lacks = (used.cost & np.isnan(placed.cost)) | (used.steps & np.isnan(placed.steps))
     mean = scales.scores(placed, used)
     there = histories.known & ~lacks & ~np.isnan(mean)
-    return Level(np.where(there, histories.figures.effective, 0.0), np.where(there, mean, 0.0))
+    return Level(np.where(there, histories.figures.effective, 0.0), np.nan_to_num(mean))
 
 
 def strengths_for(snapshot: Snapshot, cuts: np.ndarray, weights: Weights) -> np.ndarray:
