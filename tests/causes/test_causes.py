@@ -202,6 +202,19 @@ def test_what_failed_runs_have_in_common_is_named(case: Case) -> None:
     assert all(c.elsewhere_k <= 1 for c in found if c.value), "of the 20 that passed"
 
 
+@pytest.mark.parametrize(("same", "value"), [(8, "USD"), (7, "")])
+def test_a_wrong_argument_is_named_with_its_value_where_eight_runs_of_ten_gave_it(
+    same: int, value: str
+) -> None:
+    (cause, *_) = corpus_causes(
+        ASKED,
+        lambda run, i: run.call("pay", ok=True, currency="USD" if i < same else f"X{i}"),
+        lambda run, _: run.call("pay", ok=True, currency="CHF"),
+        n=10,
+    )
+    assert (cause.argument, cause.value) == ("currency", value)
+
+
 @pytest.mark.parametrize(
     ("runs", "tasks", "named"),
     [(3, 2, True), (2, 2, False), (4, 1, False)],

@@ -64,6 +64,8 @@ def a_choice(alternative: str = "b", advantage: float | None = 0.3, **fields: An
         "points": (Point("0" * 64, 3),),
         "agents": ("agent",),
         "tasks": ("task",),
+        "level": 1,
+        "levels": 1,
     }
     return Choice(**(values | fields))
 

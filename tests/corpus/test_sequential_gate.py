@@ -172,6 +172,13 @@ def test_baselines_that_are_run_late_change_no_pair_that_was_formed() -> None:
     assert (before.decided_at, before.n, after.n) == (after.decided_at, 12, 52)
 
 
+def test_a_pair_is_looked_at_when_its_later_run_began() -> None:
+    rows = recorded("old", *[3] * 40)
+    rows += [at(200 - n, a_score("new", f"t{n}", 1 if n >= 20 else 4)) for n in range(40)]
+    (check,) = compared(rows)
+    assert check.verdict == "fail"
+
+
 def test_a_repeat_may_be_a_new_pair() -> None:
     rows = [at(n, a_score(agent, "t", done)) for n in range(20) for agent, done in (("old", 4), ("new", 0))]
     (check,) = compared(rows)

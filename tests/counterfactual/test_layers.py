@@ -98,7 +98,7 @@ def test_an_alternative_unknown_at_every_level_says_so() -> None:
     assert isinstance(branch.delta, Unscored)
     assert branch.delta.reason.endswith("in this context, at any of its 3 levels")
     assert level_words(branch.level, branch.levels) == ""
-    assert level_words(3, 4) == "history at level 3 of 4"
+    assert level_words(1, 2) == "history at level 1 of 2"
     assert level_words(1, 1) == ""
 
 

@@ -124,6 +124,16 @@ def test_one_agent_that_always_does_the_same_says_nothing_of_the_choice() -> Non
     assert not any(statement.supported for statement in found.statements)
 
 
+@pytest.mark.parametrize(("tasks", "compared"), [(3, False), (4, True)])
+def test_agents_are_compared_from_four_tasks_on_in_which_they_chose_differently(
+    tasks: int, compared: bool
+) -> None:
+    found = world(
+        lambda *_: 0.5, tasks=tasks, agents=2, trials=1, chance=lambda t, a: (int(t[1:]) + int(a[1:])) % 2
+    )
+    assert any(each.estimate == "between_agents" for each in found.statements) == compared
+
+
 def test_the_same_runs_give_the_same_evaluation() -> None:
     assert world(lambda *_: 0.5) == world(lambda *_: 0.5)
 

@@ -59,6 +59,16 @@ def test_values_that_differ_between_successes_and_failed_runs_are_no_step() -> N
     assert [node.id for node in draft.graph.sub_goals] == ["send"]
 
 
+def test_arguments_in_any_order_are_one_call() -> None:
+    given = [("amount", 67), ("to", "ann")]
+    made = [
+        a_run(str(n), task="t").call("pay", ok=True, **dict(given[::sign])).finish(True).run()
+        for n, sign in enumerate((1, -1))
+    ]
+    draft = discover(made, source="calls", mutates=MUTATES)
+    assert [node.id for node in draft.graph.sub_goals] == ["pay"]
+
+
 def test_the_draft_is_completed_by_the_runs_it_was_learned_from() -> None:
     draft = discover(runs(), source="calls", mutates=MUTATES, reads=["find"])
     assert [score_run(run, draft.graph).completion for run in runs()] == [1.0, 1.0, 1.0]

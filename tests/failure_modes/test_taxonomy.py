@@ -166,7 +166,7 @@ def test_whatever_people_write_is_read_back_as_it_was(names: list[str], words: s
 def test_a_preset_is_imported_once_and_leaves_what_is_there(preset: Any, modes: int) -> None:
     own = taxonomy(PRESETS[preset][0][1])
     made = import_modes(own, preset_modes(preset), **ANN)
-    assert len(made.modes) == modes
+    assert (len(made.modes), made.version) == (modes, own.version + 1)
     assert made.modes[0] == own.modes[0]
     assert all(mode.definition and mode.origin == preset for mode in made.modes[1:])
     assert import_modes(made, preset_modes(preset), **ANN) is made

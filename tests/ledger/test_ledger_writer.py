@@ -157,12 +157,12 @@ def test_a_choice_is_written_with_its_situation_from_fine_to_coarse(path: Path) 
     fine, coarse = {"stock": "low", "orders": 2}, {"stock": "low"}
     with LedgerWriter(path) as ledger:
         run = ledger.start(run_id="r", agent="a", task_id="t")
-        run.choose("buy", ["wait"], fine, coarser=[coarse, coarse, {}])
+        run.choose("buy", ["wait"], fine, coarser=[coarse, coarse])
         run.choose("buy", ["wait"], fine, coarser=[fine])
         with pytest.raises(UntakenError, match="context_layers"):
             run.choose("buy", ["wait"], fine, coarser=[{"n": n} for n in range(limits.CONTEXT_LAYERS)])
     layered, plain = read_ledger(path)[0].selections
-    assert layered.context_layers == layered.layers == tuple(map(context_hash, (fine, coarse, {})))
+    assert layered.context_layers == layered.layers == tuple(map(context_hash, (fine, coarse)))
     assert (layered.context, layered.context_hash) == (fine, context_hash(fine))
     assert (plain.context_layers, plain.layers) == (None, (context_hash(fine),))
     assert b"context_layers" not in path.read_bytes().splitlines()[2]

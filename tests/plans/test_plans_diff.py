@@ -10,6 +10,7 @@ from builders import a_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken import limits
 from untaken.plans import GraphDiff, PlanGraph, diff_graphs, edges, parse_graph
 from untaken.plans.diff import Edge, FieldChange, Renamed, Reordered
 
@@ -141,6 +142,15 @@ def test_the_order_of_sub_goals_matters_where_both_may_claim_an_action(
     found = diff_graphs(a_graph(first, second), a_graph(second, first))
     assert found.reordered == ((Reordered(first="b", second="a"),) if rivals else ())
     assert found.equal is not rivals
+
+
+@pytest.mark.parametrize(("most", "rivals"), [(1, 0), (0, 1)])
+def test_past_the_limit_of_comparisons_a_pair_counts_as_rivals(
+    most: int, rivals: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MAPPING_COMPARISONS", most)
+    first, second = ({"id": name, "rules": [{"tool": name}]} for name in "ab")
+    assert len(diff_graphs(a_graph(first, second), a_graph(second, first)).reordered) == rivals
 
 
 def test_a_difference_cannot_be_changed() -> None:

@@ -151,7 +151,9 @@ def test_unknown_formats_are_named() -> None:
 
 
 def test_json_export_is_the_schema_itself() -> None:
-    document = json.loads(export_graph(parse_graph(REFUND, name="r.yaml"), "json"))
+    text = export_graph(parse_graph(REFUND, name="r.yaml"), "json")
+    document = json.loads(text)
+    assert text == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     assert list(document) == ["schema", "id", "version", "title", "tasks", "sub_goals", "metadata"]
 
 

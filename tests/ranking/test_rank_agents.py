@@ -85,7 +85,7 @@ def test_order_changes_are_one_entry_for_two_agents_and_the_widest_comes_first()
 
 
 def test_agents_cross_where_they_are_above_another_under_one_metric_and_below_it_under_the_other() -> None:
-    last = [a_score("last", f"t{task:02}", 0, 6, success=False) for task in range(31)]
+    last = [a_score(a, f"t{task:02}", 0, 6, success=False) for a in ("last", "least") for task in range(31)]
     report = rank_agents([*three_agents(), *last], resamples=QUICK)
     one, other = ({each.agent: each for each in report.metrics[m]} for m in ("success_rate", "completion"))
     assert crossing_agents(one, other) == {"hands", "meta", "pilot"}

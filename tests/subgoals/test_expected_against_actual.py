@@ -84,6 +84,14 @@ def test_the_nearest_call_is_the_one_with_the_fewest_wrong_arguments_and_of_equa
     assert "nearest: event 3" in got.reason
 
 
+def test_a_call_that_sets_another_value_is_nearer_than_one_that_sets_none() -> None:
+    got = node(
+        {"check": {"tool_call": {"name": "act", "arguments": {"a": 1}}}},
+        a_run().call("act", a=2).call("act").finish(),
+    )
+    assert got.nearest == 1
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),

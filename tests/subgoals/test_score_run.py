@@ -173,6 +173,12 @@ def test_beginning_before_a_dependency_is_an_order_violation() -> None:
     assert score.diagnosis == "clean"
 
 
+def test_one_action_that_begins_both_keeps_their_order() -> None:
+    groups = {"id": "g", "any_of": ["b", "c"]}, {"id": "h", "any_of": ["b"], "deps": ["g"]}
+    score = score_run(did("b").finish().run(), a_graph(ready("b"), ready("c"), *groups))
+    assert score.violations == ()
+
+
 def ways(**fields) -> tuple[dict, ...]:
     return (
         {"id": "settle", "any_of": ["refund", "escalate"]},

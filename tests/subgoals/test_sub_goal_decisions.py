@@ -243,8 +243,11 @@ def test_expression_checks_after_each_step_are_bounded(monkeypatch: pytest.Monke
 
 
 def test_comparing_calls_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = a_run().call("act").call("act").call("act").finish()
+    monkeypatch.setattr(limits, "CALL_COMPARISONS", 3)
+    assert node(CALL, run).status == "attempted"
     monkeypatch.setattr(limits, "CALL_COMPARISONS", 2)
-    got = node(CALL, a_run().call("act").call("act").call("act").finish())
+    got = node(CALL, run)
     assert got.status == "unscored"
     assert "too many calls" in got.reason
 

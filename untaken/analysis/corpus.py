@@ -88,7 +88,7 @@ class Corpus:
     missing: MissingRule
     verdicts: tuple[str, ...]
     weights: Weights
-    identity: tuple[str, ...] = ()
+    identity: tuple[str, ...]
     _findings: Callable[[], tuple[Finding, ...]] = field(repr=False, compare=False)
     _left_out: Callable[[], tuple[Finding, ...]] = field(default=tuple, repr=False, compare=False)
     counted: str = field(default_factory=lambda: uuid4().hex, repr=False, compare=False)

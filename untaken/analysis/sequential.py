@@ -261,7 +261,7 @@ def _compared(
             sides[trial.task_id][side].append(trial)
     # As many pairs as the one with fewer runs has; the rest is `alone`.
     pairs = [pair for both in sides.values() for pair in zip(*both, strict=False)]
-    pairs.sort(key=lambda pair: (max(trial.place for trial in pair), pair[0].run_id))
+    pairs.sort(key=lambda pair: max(trial.place for trial in pair))
     found = [_difference(*(trial.value(value_of) for trial in pair)) for pair in pairs]
     values = [value for value in found if not isinstance(value, Unscored)]
     shares = [None if value is None else (1 + value) / 2 for value in values]  # `stats.decide` takes shares

@@ -126,9 +126,9 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     points: Points
     agents: tuple[str, ...]
     tasks: tuple[str, ...]
-    level: int = 1
-    levels: int = 1
-    direction: Direction | None = None
+    level: int
+    levels: int
+    direction: Direction | None
 
     @property
     def succeeds(self) -> int:

@@ -115,9 +115,9 @@ class Insight(Struct, frozen=True, kw_only=True, gc=False):
     alternative: str
     delta: float
     memory_digest: str
-    advantage: Score = NOT_COMPARED
-    support: Support = "none"
-    direction: Direction | None = None
+    advantage: Score
+    support: Support
+    direction: Direction | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ class RunWithScore(Struct, frozen=True, kw_only=True):
     run: Run
     score: RunScore | Unscored
     plan: PlanGraph | Unscored
-    verdicts: tuple[str, ...] = ()
+    verdicts: tuple[str, ...]
 
 
 class ResultRow(Struct, frozen=True, kw_only=True, gc=False):

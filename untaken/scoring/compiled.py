@@ -50,10 +50,10 @@ class CompiledSubGoal(Struct, frozen=True, kw_only=True):
     expression: str
     stepwise: bool
     fields: tuple[str, ...]
-    when: str = ""
-    when_fields: tuple[str, ...] = ()
-    times: int = 1
-    earlier: tuple[tuple[str, int], ...] = ()
+    when: str
+    when_fields: tuple[str, ...]
+    times: int
+    earlier: tuple[tuple[str, int], ...]
 
     @property
     def needs_action(self) -> bool:

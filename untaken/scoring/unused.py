@@ -37,7 +37,7 @@ class ShownElsewhere(Struct, frozen=True, kw_only=True, gc=False):
     digest: str
     seq: int
     source: str
-    arguments: str = ""
+    arguments: str
 
 
 class UnusedValue(Struct, frozen=True, kw_only=True, gc=False):
@@ -66,16 +66,16 @@ class UnusedValue(Struct, frozen=True, kw_only=True, gc=False):
     kind: ValueKind
     call: int | None
     knowledge: Knowledge
-    event: int | None = None
-    source: str = ""
-    used: str = ""
-    several: bool = False
-    used_kind: ValueKind = "choice"
-    used_event: int | None = None
-    used_source: str = ""
-    elsewhere: ShownElsewhere | None = None
-    others: int = 0
-    no_system_prompt: bool = False
+    event: int | None
+    source: str
+    used: str
+    several: bool
+    used_kind: ValueKind
+    used_event: int | None
+    used_source: str
+    elsewhere: ShownElsewhere | None
+    others: int
+    no_system_prompt: bool
 
     @property
     def missing(self) -> bool:

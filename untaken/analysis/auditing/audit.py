@@ -53,8 +53,8 @@ class NodeAudit:
     why: str
     completion: Completion
     probe: Probe | None
-    proposed: Edit | None = None
-    proposed_words: str = ""
+    proposed: Edit | None
+    proposed_words: str
 
     @property
     def tried(self) -> Probe:
@@ -72,7 +72,7 @@ class EdgeAudit:
     verdict: EdgeVerdict
     why: str
     order: Order
-    proposed: Edit | None = None
+    proposed: Edit | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

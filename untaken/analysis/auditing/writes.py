@@ -52,7 +52,7 @@ class TaskAudit:
     agreeing: tuple[str, ...]
     doubt: float
     proposed: tuple[ExpectedWrite, ...] | None
-    strangers: tuple[str, ...] = ()
+    strangers: tuple[str, ...]
 
     @property
     def agree(self) -> int:

@@ -87,8 +87,8 @@ def rank_tables(
     shared: tuple[str, ...],
     *,
     missing: str,
-    resamples: int = 10_000,
-    seed: int = 0,
+    resamples: int,
+    seed: int,
 ) -> RankReport:
     """The ranking that follows from means of agents on tasks alone, the outcome's table first.
 

@@ -198,8 +198,8 @@ def _covariance(n: np.ndarray, products: np.ndarray, first: np.ndarray, second: 
 
 
 def _correlations(covariance: np.ndarray, x: np.ndarray, y: np.ndarray, known: np.ndarray) -> np.ndarray:
-    # Rounding may go beyond ±1.
-    return np.where(known & (x > 0) & (y > 0), np.clip(covariance / x / y, -1.0, 1.0), np.nan)
+    # Rounding may go beyond ±1; where one never varied, neither did both together: 0 / 0 is NaN.
+    return np.where(known, np.clip(covariance / x / y, -1.0, 1.0), np.nan)
 
 
 def _one_by_one(sums: SumColumns, runs: np.ndarray) -> Figures:

@@ -49,7 +49,7 @@ class FamilyFit:
     tasks: int
     found: float
     extra: float
-    misfits: tuple[TaskFit, ...] = ()
+    misfits: tuple[TaskFit, ...]
 
     @property
     def one_plan(self) -> bool:

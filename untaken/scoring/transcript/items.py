@@ -40,7 +40,7 @@ class TranscriptResult(Struct, frozen=True, kw_only=True, gc=False):
     ok: bool | None
     text: str
     cut: bool
-    transient: bool = False
+    transient: bool
 
 
 class TranscriptItem(Struct, frozen=True, kw_only=True, gc=False):
@@ -83,5 +83,5 @@ class Transcript(Struct, frozen=True, kw_only=True):
 
     digest: str
     items: tuple[TranscriptItem, ...]
-    parts: tuple[int, ...] = ()
-    part: int = 0
+    parts: tuple[int, ...]
+    part: int
