@@ -18,7 +18,7 @@ from untaken.ledger import Run
 from untaken.plans import PlanGraph
 from untaken.stats import Stratum, exact_test
 from untaken.views.documents import entry
-from untaken.views.versions import no_change_words, version_changes, versions_document
+from untaken.views.versions import no_change_words, version_changes, version_headline, versions_document
 
 STEPS = ("find", "check", "pay")
 GRAPH = a_graph(
@@ -148,6 +148,16 @@ def test_runs_that_stopped_before_a_step_are_not_counted_for_it() -> None:
     found = compared(versions(lambda n: "stop find" if n % 2 else ""))
     reached = {one.sub_goal: one.b_reached for one in found.sub_goals}
     assert reached == {"find": 40, "check": 20, "pay": 20}
+
+
+def test_runs_that_did_nothing_are_in_no_difference_and_are_said() -> None:
+    runs = versions()
+    idle = [a_run(f"i{n}", task=f"t{n}", version="B").finish(False).run() for n in range(9)]
+    found = compared([*runs, *idle])
+    assert (found.a_silent, found.b_silent, found.b_runs) == (0, 9, 49)
+    assert all(one.b_reached == 40 for one in found.sub_goals)
+    assert "40 and 49 runs, of which 0 and 9 show nothing of any sub-goal." in version_headline(found)
+    assert "show nothing" not in version_headline(compared(runs))
 
 
 def test_a_step_that_was_passed_over_at_any_distance_is_counted() -> None:

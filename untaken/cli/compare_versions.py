@@ -39,7 +39,7 @@ def run_versions(args: argparse.Namespace, console: Console) -> int:
     _print(found, console)
     if args.discordant:
         _print_pairs(found, console)
-    print_rules(args, scored, console)
+    print_rules(args, scored, console, missing="drop")  # differences are of runs with evidence
     console.document(
         versions_document(
             found,

@@ -277,11 +277,13 @@ def _print_runs(runs: Sequence[RunScore], console: Console) -> None:
     )
 
 
-def print_rules(args: argparse.Namespace, scored: Scored, console: Console) -> None:
-    """The rules in force, and what could not be scored."""
+def print_rules(
+    args: argparse.Namespace, scored: Scored, console: Console, missing: MissingRule | None = None
+) -> None:
+    """The rules in force (`missing`: another than was asked for), and what could not be scored."""
     unscored = sum(score.unscored for score in scored.known)
     console.say()
-    words = rules_in_words(args.missing, args.verdicts)
+    words = rules_in_words(missing or args.missing, args.verdicts)
     console.say(plain(f"{words}; {counted(unscored, 'sub-goal')} without evidence"))
     # What follows the colon of a reason is about one run.
     reasons = Counter(

@@ -106,6 +106,8 @@ def version_headline(found: VersionComparison) -> str:
     scope = (
         f"{found.b} against {found.a}: {counted(found.tasks, 'task')}, {found.a_runs} and {found.b_runs} runs"
     )
+    if found.a_silent or found.b_silent:  # else nobody would see why a version with few calls lost nothing
+        scope += f", of which {found.a_silent} and {found.b_silent} show nothing of any sub-goal"
     if found.called:
         names = ", ".join(
             f"{one.title}{f' {STAR}' if one.critical else ''} {points(one.difference or 0.0, 0)} points"
@@ -160,8 +162,8 @@ _PAIR: Final = Keys(
 )
 VERSIONS_DOCUMENT: Final = Keys(
     VersionComparison,
-    "a b by headline tasks a_runs b_runs left_out copies sub_goals outcome costs largest relabelled"
-    " first_suspect power a_only b_only discordant findings",
+    "a b by headline tasks a_runs b_runs a_silent b_silent left_out copies sub_goals outcome costs largest"
+    " relabelled first_suspect power a_only b_only discordant findings",
     schema="untaken.versions/1",
     headline=version_headline,
     sub_goals=[_CHANGE],

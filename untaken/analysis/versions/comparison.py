@@ -111,6 +111,7 @@ class VersionComparison:
 
     Attributes:
         tasks: that one agent ran under both; `a_runs`, `b_runs` in them; `left_out` in others; `copies`.
+        a_silent, b_silent: runs with a plan that show nothing of any of its sub-goals; in no difference.
         sub_goals: the least p first.
         relabelled: share of shuffled labels under which some sub-goal differs by as much as `largest` does.
         a_only, b_only: pairs in which only that version succeeded; `discordant` lists both.
@@ -122,6 +123,8 @@ class VersionComparison:
     tasks: int
     a_runs: int
     b_runs: int
+    a_silent: int
+    b_silent: int
     left_out: int
     copies: int
     sub_goals: tuple[SubGoalChange, ...]
@@ -191,6 +194,8 @@ def compare_versions(
         tasks=both.tasks,
         a_runs=sum(not one.second for one in both.runs),
         b_runs=sum(one.second for one in both.runs),
+        a_silent=sum(one.silent and not one.second for one in both.runs),
+        b_silent=sum(one.silent and one.second for one in both.runs),
         left_out=both.left_out,
         copies=both.copies,
         sub_goals=tuple(changes),

@@ -47,6 +47,11 @@ class VersionRun:
     stratum: tuple[str, ...]
     endings: Mapping[str, Ending]
 
+    @property
+    def silent(self) -> bool:
+        """Whether it has a plan, and no evidence about any sub-goal of it."""
+        return self.score is not None and bool(self.score.results) and not self.endings
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
