@@ -103,6 +103,24 @@ def test_a_harmless_dependency_leaves_what_needs_it_in_order(calls: str, way: st
     assert where(found) == {("read", way): 1}
 
 
+def test_a_skill_that_fails_in_every_context_is_one_item_and_in_one_context_is_named_with_it() -> None:
+    def causes(fails: str) -> list[tuple[str, str, int, bool]]:
+        runs = []
+        for n in range(48):
+            skill, context = ("fast", "slow")[n % 2], "abcd"[n // 2 % 4]
+            bad = skill == "fast" and context in fails
+            run = (
+                a_run(f"r{n}", task=f"t{n % 5}").select(skill, "other", context=context).call("look", ok=True)
+            )
+            runs.append((run if bad else run.call("think", ok=True)).finish(not bad))
+        found = triage(corpus_of(runs, a_graph(step("look"), step("think", "look"), tasks=["t*"])))
+        named = [(one.cause, one) for one in found.items]
+        return [(c.tool, c.value, one.failed_runs, one.recommended) for c, one in named if c is not None]
+
+    assert causes("abcd") == [("fast", "", 24, True)]
+    assert causes("b") == [("fast", "b", 6, True)]
+
+
 def test_printed_it_is_a_short_table() -> None:
     head, row = str(triage(corpus_of([did("r", "look think", False)]))).splitlines()
     assert head.startswith("1 failed run of 1")

@@ -19,8 +19,8 @@ class Cause:
         kind: ``tool_error`` (a tool refused a call that held every expected value), ``argument`` (a value of
             an argument: a wrong one, or one that goes with failing here), ``missing_information`` (an
             expected value was never shown to the agent; without an argument, `tool` was never called),
-            ``skill`` (a skill chosen in a context), ``agent``, ``skipped`` (a critical step, or one that goes
-            with failure).
+            ``skill`` (chosen in a context, or in any), ``agent``, ``skipped`` (a critical step, or one that
+            goes with failure).
         tool: that was called, or the skill; empty for an agent.
         error: the tool's words without ids, numbers and quoted values; empty where no error is meant.
         argument, value: of a tool error, the value that goes with it, where one does; `value` is empty where
@@ -62,7 +62,8 @@ def cause_words(cause: Cause) -> str:
     if cause.kind == "agent":
         return f"agent {cause.value} {_elsewhere(cause)}"
     if cause.kind == "skill":
-        return f"skill {cause.tool} with {_pair(cause)} {_elsewhere(cause)}"
+        where = f" with {_pair(cause)}" if cause.argument else ""
+        return f"skill {cause.tool}{where} {_elsewhere(cause)}"
     if cause.wrong and cause.value == ABSENT:
         return f"{cause.tool} was called without {cause.argument} in {k}"
     if cause.wrong:

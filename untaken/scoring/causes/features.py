@@ -34,7 +34,7 @@ class Feature(NamedTuple):
     Attributes:
         tool: of an argument or an error; the skill of a choice; empty of an agent; of ``absent``, the tool
             that was not called.
-        argument: its name, or the part of the context; empty of an error.
+        argument: its name, or the part of the context; empty of an error and of a skill in any context.
         value: as it was recorded; the stripped text of an error.
     """
 
@@ -138,6 +138,9 @@ def _as_text(value: Any) -> str | None:
 
 def _choice(selection: SkillSelection) -> Iterator[Feature]:
     context = _context(selection.context)
+    yield Feature(
+        "skill", selection.selected, "", ""
+    )  # one that fails everywhere is one cause, not one a context
     for key, value in context.items():
         yield Feature("skill", selection.selected, key, value)
     if len(context) != 1:  # of one part, the whole is that part again

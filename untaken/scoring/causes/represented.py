@@ -107,7 +107,10 @@ def _best(tested: Sequence[Represented], rank: Callable[[Feature], float]) -> Re
     ]
     best = min(map(_place, every), default=None)
     alike = [one for one in every if _place(one) == best]
-    return min(alike, key=lambda one: (-rank(one.feature), one.feature), default=None)
+    # A skill that was only chosen in one context is named with it.
+    return min(
+        alike, key=lambda one: (-rank(one.feature), not one.feature.argument, one.feature), default=None
+    )
 
 
 def _place(one: Represented) -> tuple[float, int]:
