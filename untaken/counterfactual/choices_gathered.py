@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,7 +22,7 @@ from untaken.counterfactual.path_columns import VERDICTS, PathColumns
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.run_evaluation import DeltaVerdict, RunEvaluation
 from untaken.counterfactual.scoring import Weights
-from untaken.errors import Unscored, number
+from untaken.errors import Score, Unscored, number
 from untaken.ledger import Run, readable
 
 Key = tuple[str, str, str]
@@ -107,10 +108,15 @@ def _are_of(paths: PathColumns, digests: Sequence[str], some: Collection[str]) -
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The paths of one choice: rows from `begin` to `end`, compared at `level` of `levels` layers."""
+    """The paths of one choice, compared at `level` of `levels` layers.
 
-    begin: int
-    end: int
+    Attributes:
+        paths: its rows.
+        verdicts: how many have each of `VERDICTS`.
+    """
+
+    paths: slice
+    verdicts: Sequence[int]
     level: int
     levels: int
     context: str | None
@@ -156,17 +162,20 @@ class _Gathering:
         self._agent[met], self._task[met] = [run.agent for run in of], [run.task_id for run in of]
         rows = np.lexsort((rank[paths.run], choice[paths.kind]))  # `lexsort` takes its last key first
         self._paths = paths.at(rows)
+        self._run, self._seq = (_whole(column) for column in (self._paths.run, self._paths.seq))
         self._bounds = np.searchsorted(choice[self._paths.kind], np.arange(len(self._keys) + 1))
 
     def choices(self, threshold: float) -> list[Choice]:
         """Each of them, by its key."""
         pairs = [Pair(context, selected, alternative) for selected, alternative, context in self._keys]
+        tests = list(map(_skills, self._keys))
         found = compare_pairs(self._snapshot, pairs, self._weights, threshold)
-        trusts, adjusted = among_all(found, list(map(_skills, self._keys)))
-        differ, seen = parts_between(self._snapshot, self._keys), self._seen()
+        trusts, adjusted = among_all(found, tests)
+        differ, family = parts_between(self._snapshot, self._keys), len(adjusted)
+        no_test = Unscored(NO_TEST)
         return [
-            self._choice(key, one, trust, adjusted, differ[key])
-            for key, one, trust in zip(self._keys, seen, trusts, strict=True)
+            self._choice(key, one, trust, (adjusted.get(test, no_test), family), differ[key])
+            for key, one, trust, test in zip(self._keys, self._seen(), trusts, tests, strict=True)
         ]
 
     def _seen(self) -> list[_Seen]:
@@ -177,18 +186,21 @@ class _Gathering:
         fine = np.flatnonzero(paths.named & (levels == 1))
         named = np.searchsorted(fine, self._bounds)
         coarse = coarse_contexts(self._runs.values()) if (levels > 1).any() else {}
+        of, kinds = np.repeat(np.arange(first.size), np.diff(self._bounds)), len(VERDICTS)
+        verdicts = np.bincount(of * kinds + paths.verdict, minlength=first.size * kinds).reshape(-1, kinds)
         return [
             _Seen(
-                begin,
-                end,
+                slice(begin, end),
+                counts,
                 level,
                 all_layers,
                 coarse.get(key[2]) if level > 1 else self._context(fine[at]) if at < behind else None,
             )
-            for key, begin, end, level, all_layers, at, behind in zip(
+            for key, begin, end, counts, level, all_layers, at, behind in zip(
                 self._keys,
                 first.tolist(),
                 self._bounds[1:].tolist(),
+                verdicts.tolist(),
                 levels[first].tolist(),
                 layers,
                 named[:-1].tolist(),
@@ -199,21 +211,21 @@ class _Gathering:
 
     def _context(self, row: int) -> str | None:
         run, seq = self._runs[self._digests[self._paths.run[row]]], self._paths.seq[row]
-        return readable(next(at.context for at in run.selections if at.seq == seq))
+        at = bisect_left(run.selections, seq, key=lambda selection: selection.seq)
+        return readable(run.selections[at].context)
 
     def _choice(
         self,
         key: Key,
         seen: _Seen,
         trust: Trust | None,
-        adjusted: Mapping[Skills, float],
+        adjusted: tuple[Score, int],
         parts: ScoreParts,
     ) -> Choice:
         selected, alternative, context_hash = key
-        paths = self._paths.at(slice(seen.begin, seen.end))
-        verdicts = np.bincount(paths.verdict, minlength=len(VERDICTS)).tolist()
-        count: dict[DeltaVerdict, int] = dict(zip(VERDICTS, verdicts, strict=True))
-        runs = np.unique(paths.run)
+        run, seq, delta = self._run[seen.paths], self._seq[seen.paths], self._paths.delta[seen.paths]
+        count: dict[DeltaVerdict, int] = dict(zip(VERDICTS, seen.verdicts, strict=True))
+        runs = set(run)
         return Choice(
             selected=selected,
             alternative=alternative,
@@ -226,19 +238,19 @@ class _Gathering:
             support=trust.support if trust else "none",
             support_reason=trust.reason if trust else UNSEEN.reason,
             direction=trust.direction if trust else None,
-            q=adjusted.get(_skills(key), Unscored(NO_TEST)),
-            q_family=len(adjusted),
+            q=adjusted[0],
+            q_family=adjusted[1],
             parts=parts,
             taken=self._snapshot.record(selected, context_hash),
             other=self._snapshot.record(alternative, context_hash),
-            deltas=tuple(paths.delta[~np.isnan(paths.delta)].tolist()),
+            deltas=tuple(delta[~np.isnan(delta)].tolist()),
             may_be_better=count["alternative_may_be_better"],
             was_better=count["actual_was_better"],
             equivalent=count["equivalent"],
             unknown=count["unknown"],
-            points=Points(self._digests, _whole(paths.run), _whole(paths.seq)),
-            agents=tuple(sorted(set(self._agent[runs]))),
-            tasks=tuple(sorted(set(self._task[runs]))),
+            points=Points(self._digests, run, seq),
+            agents=tuple(sorted({self._agent[one] for one in runs})),
+            tasks=tuple(sorted({self._task[one] for one in runs})),
             level=seen.level,
             levels=seen.levels,
         )

@@ -54,7 +54,7 @@ from untaken.counterfactual.pooling import (
 )
 from untaken.counterfactual.run_evaluation import Alternative, Decision, Summary, tally
 from untaken.counterfactual.scoring import Weights
-from untaken.counterfactual.strata import Claims, called, decided_at, rulings_of
+from untaken.counterfactual.strata import Claims, Rulings, called, decided_at
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, SkillSelection
 
@@ -233,7 +233,7 @@ class DecisionScorer:
         by_path = np.array(asked.run, dtype=np.int64)[asked.decision[claimed]]
         compared, which = asked.compared_once(claimed, found.shared[claimed])
         cut, without = self._decided(self._cut[by_path], self._own[by_path])
-        rulings = rulings_of(self._history, Claims(compared, which, cut, without))
+        rulings = Rulings(self._history, Claims(compared, which, cut, without))
         found.direction[claimed] = rulings.direction()
         found.claim[claimed] = np.arange(claimed.size)
         return found._replace(rulings=rulings)

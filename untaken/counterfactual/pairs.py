@@ -15,7 +15,7 @@ from untaken.counterfactual.levels import Situation
 from untaken.counterfactual.memory import Snapshot
 from untaken.counterfactual.memory.totals import NOWHERE, Moment
 from untaken.counterfactual.scoring import Weights
-from untaken.counterfactual.strata import Claims, Rulings, called, rulings_of
+from untaken.counterfactual.strata import Claims, Rulings, called
 from untaken.counterfactual.support import Q_MAX, too_many
 
 
@@ -44,7 +44,7 @@ def compare_pairs(
     other, taken = (histories(p.alternative for p in pairs), histories(p.selected for p in pairs))
     estimates = advantages(other, taken, scales, threshold).estimates()
     compared = [(p.context_hash, p.alternative, p.selected) for p in pairs]
-    rulings = rulings_of(history, Claims(compared, np.arange(len(pairs)), cut, own))
+    rulings = Rulings(history, Claims(compared, np.arange(len(pairs)), cut, own))
     return [
         _trust(estimate, rulings, claim, one_sided=not both) if known else None
         for claim, (estimate, known, both) in enumerate(

@@ -35,23 +35,30 @@ def parts_between(
     numbers, asked = numbers_of(snapshot.history), list(pairs)
     # One for all comparisons, cleared after each: a new one each time would be a pass over the log.
     taken = np.zeros(numbers.unit.size, dtype=bool)
-    sides = []
+
+    sides: dict[tuple[str | None, ...], tuple[Runs, Runs]] = {}
+    which = []
     for selected, alternative, context_hash in asked:
         one, two = (
             _known(numbers.runs(snapshot.history, skill, context_hash), snapshot.observations)
             for skill in (alternative, selected)
         )
-        sides.append((_without(one, two, taken), _without(two, one, taken)))
+        # Options that nobody took are alike: of a log with many they are by far the most.
+        key = alternative if one.run.size else None, selected if two.run.size else None, context_hash
+        which.append(key)
+        if key not in sides:
+            sides[key] = _without(one, two, taken), _without(two, one, taken)
     copies = snapshot.history.columns.copies
     success, cost, steps = (
-        _parts([_Figures.of(one, two, figure, copies=copies) for one, two in sides])
+        _parts([_Figures.of(one, two, figure, copies=copies) for one, two in sides.values()])
         for figure in ("success", "cost", "steps")
     )
     unit = snapshot.cost_unit or ""
-    return {
+    parts = {
         key: ScoreParts(success=s, cost=c, steps=t, cost_unit=unit)
-        for key, s, c, t in zip(asked, success, cost, steps, strict=True)
+        for key, s, c, t in zip(sides, success, cost, steps, strict=True)
     }
+    return {pair: parts[key] for pair, key in zip(asked, which, strict=True)}
 
 
 def parts_of_delta(history: Record, own: Outcome, cost_unit: str | None) -> ScoreParts:

@@ -75,13 +75,16 @@ class Claims(NamedTuple):
 class Rulings:
     """The ruling on each claim, 1 for the way round that it was made, -1 for the other.
 
-    Each is made when it is asked for; `direction` asks only for those that may support anything.
+    The same two skills at the same moment are decided once, and only when somebody asks; `direction` asks for
+    those that may support anything.
     """
 
-    def __init__(self, numbers: Numbers, sides: Sequence[BothSides], claims: Claims) -> None:
+    def __init__(self, history: History, claims: Claims) -> None:
         pair, self.sign = _pairs_of(claims)
         self._keys, self._which = _different(np.stack([pair, claims.cut, claims.without]))
-        self._numbers, self._sides = numbers, sides
+        self._numbers, self._history = numbers_of(history), history
+        self._pairs = list(dict.fromkeys(map(_unordered, claims.compared)))
+        self._sides: dict[int, BothSides] = {}
         self._made: dict[int, OptionTest] = {}
 
     def ruling(self, claim: int) -> OptionTest:
@@ -91,8 +94,14 @@ class Rulings:
     def _ruling(self, number: int) -> OptionTest:
         if number not in self._made:
             pair, cut, without = self._keys[:, number].tolist()
-            self._made[number] = self._numbers.ruling(self._sides[pair], cut, without)
+            self._made[number] = self._numbers.ruling(self._both(pair), cut, without)
         return self._made[number]
+
+    def _both(self, pair: int) -> BothSides:
+        # When it is asked for: most claims of a log with many options are about one that nobody took.
+        if pair not in self._sides:
+            self._sides[pair] = self._numbers.both(self._history, self._pairs[pair])
+        return self._sides[pair]
 
     def direction(self) -> np.ndarray:
         """1 where the alternative is supported to succeed more often, -1 less often, else 0."""
@@ -106,7 +115,7 @@ class Rulings:
     def _worth_testing(self) -> np.ndarray:
         """Which have enough runs, and a difference large enough, for any test (`SCREEN`): all at once."""
         pair, cut, without = self._keys
-        shared = [side.shared() for side in self._sides]
+        shared = [self._both(number).shared() for number in range(len(self._pairs))]
         known = (np.searchsorted(shared[p].position, c) for p, c in zip(pair, cut, strict=True))
         size = np.fromiter(known, dtype=np.int64, count=pair.size)
         batch = np.cumsum(size + 16) // AT_ONCE
@@ -170,25 +179,29 @@ class Numbers:
             self.identity[run] = numbers.setdefault(("", *identity), len(numbers))
             self.named[int(self.group[run, -1])] = observed.task_id, observed.agent
         self._runs: dict[tuple[str, str], Runs] = {}
+        self._nobody = self._runs_at(history, np.zeros(0, dtype=int))
 
     def runs(self, history: History, skill: str, context_hash: str) -> Runs:
         """Every run that ever took the skill in the context."""
         key = skill, context_hash
         if key not in self._runs:
             place = history.totals.places.get(key)
-            first = np.zeros(0, dtype=int) if place is None else history.totals.first_outcomes(place)
-            log = history.columns
-            run = log.run[first]
-            self._runs[key] = Runs(
-                position=first,
-                run=run,
-                stratum=self.group[run, -1],
-                unit=self.unit[run],
-                success=log.success[first],
-                cost=log.cost[first],
-                steps=log.steps[first],
-            )
+            if place is None:
+                return self._nobody
+            self._runs[key] = self._runs_at(history, history.totals.first_outcomes(place))
         return self._runs[key]
+
+    def _runs_at(self, history: History, first: np.ndarray) -> Runs:
+        log, run = history.columns, history.columns.run[first]
+        return Runs(
+            position=first,
+            run=run,
+            stratum=self.group[run, -1],
+            unit=self.unit[run],
+            success=log.success[first],
+            cost=log.cost[first],
+            steps=log.steps[first],
+        )
 
     def ruling(self, both: BothSides, cut: int, without: int) -> OptionTest:
         """What the runs known at a cut say of two skills; those that took both by then are left out."""
@@ -287,13 +300,6 @@ def one_of_each(unit: np.ndarray) -> np.ndarray:
     """The places of the first run of each unit: copies count once."""
     first = np.unique(unit, return_index=True)[1]
     return np.arange(unit.size) if first.size == unit.size else np.sort(first)
-
-
-def rulings_of(history: History, claims: Claims) -> Rulings:
-    """The ruling on each claim; the same two skills at the same moment are decided once."""
-    numbers = numbers_of(history)
-    sides = [numbers.both(history, compared) for compared in dict.fromkeys(map(_unordered, claims.compared))]
-    return Rulings(numbers, sides, claims)
 
 
 def _unordered(compared: Compared) -> Compared:
