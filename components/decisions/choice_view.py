@@ -35,7 +35,7 @@ from untaken.numbers import (
     signed,
     significant,
 )
-from untaken.views import ChoiceReview, choice_odds, corpus_logged, count_paths, placebo_of
+from untaken.views import FEW, ChoiceReview, choice_odds, corpus_logged, count_paths, placebo_of
 
 MOST_LINKS: Final = 5
 
@@ -97,8 +97,8 @@ def more_rows(shown: int, total: int, *, step: int) -> None:
 
 
 def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
-    """Every choice shown, by name, for people who do not click in figures."""
-    options = {choice.digest: choice for choice in (*shown, *([chosen] if chosen else []))}
+    """The choices shown, by name, for people who do not click in figures."""
+    options = {choice.digest: choice for choice in (*shown[:FEW], *([chosen] if chosen else []))}
     cards.picker(
         "Choice",
         {digest: _name(choice) for digest, choice in options.items()},

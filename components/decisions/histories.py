@@ -16,7 +16,7 @@ from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
 from untaken.analysis import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
-from untaken.views import FEW, ChoiceReview, by_delta, count_choices, table_of_choices
+from untaken.views import FEW, ChoiceReview, by_delta, choices_table, count_choices, table_of_choices
 
 FILTERS: Final = {
     "agent": "Agent",
@@ -64,7 +64,7 @@ def draw(review: ChoiceReview) -> None:
         choice_view.detail(chosen, review, state.compared())
     picked = state.selected("choice") is not None  # not where other agents are compared
     listeners.into_view("choice", chosen.digest if chosen and picked else None)
-    _every_choice(choices)
+    _every_choice(review, choices, paths)
     _every_path(review, paths, chosen)
     choice_view.placebo_on_request()
     choice_view.why_not(review)
@@ -72,12 +72,14 @@ def draw(review: ChoiceReview) -> None:
 
 def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
     seen = count_choices(choices)
+    more = _only_counted(paths)
+    made, unknown = seen.choices + more, seen.unknown + more
     small = f"supported, q ≤ {SMALL_Q:g}, of {seen.compared:,} tested"
     shown = (
-        ("Choices", seen.choices, f"skill taken, skill not taken, context · {choice_view.points_in(paths)}"),
+        ("Choices", made, f"skill taken, skill not taken, context · {choice_view.points_in(paths)}"),
         ("Succeeded more often", seen.more, f"{small} · {seen.less:,} less often"),
         ("Same success, cheaper or shorter", seen.cheaper, "a list of its own, no recommendation"),
-        ("No clear difference", seen.alike + seen.unknown, f"{seen.unknown:,} of them without history"),
+        ("No clear difference", seen.alike + unknown, f"{unknown:,} of them without history"),
     )
     cards.number_cards(*((title, f"{value:,}", words) for title, value, words in shown))
     if not seen.more:
@@ -120,16 +122,27 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
         tables.figure(drawn, key="spread", name="Delta distribution")
 
 
-def _every_choice(choices: Sequence[Choice]) -> None:
+def _only_counted(paths: pd.DataFrame) -> int:
+    """How many choices without a history are not listed (`ChoiceReview.made`)."""
+    return int(paths.loc[paths["choice"].isna(), "choice_number"].nunique())
+
+
+def _every_choice(review: ChoiceReview, choices: Sequence[Choice], paths: pd.DataFrame) -> None:
     def draw() -> None:
-        every = table_of_choices(choices)
+        first, more = table_of_choices(choices[:FEW]), _only_counted(paths)
+        unfiltered, evaluated = len(paths) == len(review.paths), state.later(_evaluated)
+        if len(choices) + more > len(first):
+            words = (
+                "download the table to see all" if unfiltered or not more else "the others have no history"
+            )
+            st.caption(f"The first {len(first):,} of {len(choices) + more:,} choices; {words}.")
         tables.table(
-            in_words(every),
+            in_words(first),
             key="every",
             name="Choices",
             height=320,
-            whole=lambda: every,
-            columns=dict.fromkeys(set(every) - {*OF_CHOICES}),
+            whole=lambda: choices_table(evaluated()) if unfiltered and more else table_of_choices(choices),
+            columns=dict.fromkeys(set(first) - {*OF_CHOICES}),
         )
 
     tables.folded("Every choice", draw, key="every")

@@ -10,7 +10,16 @@ import pytest
 from builders import a_run
 from histories import moment, past, seen
 
-from untaken.counterfactual import Choice, Scale, Weights, choices, evaluate_run
+from untaken.counterfactual import (
+    Choice,
+    Choices,
+    PathColumns,
+    Scale,
+    Weights,
+    choices,
+    choices_gathered,
+    evaluate_run,
+)
 from untaken.counterfactual.advantage import compare
 from untaken.counterfactual.evaluate import evaluate_runs
 from untaken.counterfactual.memory import Observed, PolicyMemory
@@ -25,7 +34,7 @@ def arm(skill: str, won: int, lost: int, context: str = "ctx") -> list[Observed]
     ]
 
 
-def made(runs: Sequence[Run], log: Sequence[Observed]) -> tuple[Choice, ...]:
+def made(runs: Sequence[Run], log: Sequence[Observed]) -> Choices:
     memory = PolicyMemory(log)
     by_digest = {run.digest: run for run in runs}
     return choices(
@@ -138,6 +147,29 @@ def test_columns_give_the_choices_that_decisions_give() -> None:
     known = {run.digest: run for run in [*runs, a_run("open").run(), past("one", "a|b", day=9)]}
     columns = evaluate_runs(known.values(), PolicyMemory(log))
     assert choices(columns, known, PolicyMemory(log)) == choices(dict(columns), known, PolicyMemory(log))
+
+
+@pytest.mark.parametrize("most", [0, 3, 1_000])
+def test_of_many_choices_those_without_a_history_are_counted_and_made_when_asked_for(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, log = many()
+    runs = [*runs, *(past(f"r{i}", "a|b|z", f"a|{'xyz'[i % 3]}", day=9) for i in range(5))]
+    whole = tuple(made(runs, log))
+    monkeypatch.setattr(choices_gathered, "LISTED", most)
+    lazy = made(runs, log)
+    assert lazy[:] == whole == tuple(lazy[at] for at in range(len(whole)))
+    listed = tuple(c for n, c in enumerate(whole) if n < most or c.other is not None)
+    assert lazy.listed == listed
+    paths = PathColumns.joined(evaluate_runs(runs, PolicyMemory(log)).columns())
+    named = [paths.kinds[kind][:2] for kind in paths.kind]
+    by_number: dict[int, set[tuple[str, str]]] = {}
+    for number, name in zip(lazy.of_paths.tolist(), named, strict=True):
+        by_number.setdefault(number, set()).add(name)
+    assert {
+        number: {(c.selected, c.alternative)} for number, c in enumerate(listed)
+    }.items() <= by_number.items()
+    assert sorted(by_number) == list(range(len(whole)))
 
 
 def test_asking_whether_a_run_is_evaluated_makes_no_decision_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

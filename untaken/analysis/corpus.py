@@ -16,7 +16,6 @@ from untaken.analysis.ranking import Contradiction, RankReport, RuleEffect, rule
 from untaken.analysis.ranking.groups import left_out
 from untaken.caching import EachOnce, Once
 from untaken.counterfactual import (
-    Choice,
     Evaluations,
     Memories,
     PolicyMemory,
@@ -54,7 +53,7 @@ from untaken.scoring import (
 
 if TYPE_CHECKING:
     from untaken.analysis.ranking import PooledScores
-    from untaken.counterfactual import PlanEvaluation
+    from untaken.counterfactual import Choices, PlanEvaluation
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -94,7 +93,7 @@ class Corpus:
     counted: str = field(default_factory=lambda: uuid4().hex, repr=False, compare=False)
     _resamples: int = field(default=10_000, repr=False, compare=False)
     _pooled: Callable[[], PooledScores] = field(repr=False, compare=False)
-    _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
+    _choices: Callable[[], Choices] = field(repr=False, compare=False)
     _plans: Callable[[], PlanEvaluation] = field(repr=False, compare=False)
 
     @property
@@ -152,7 +151,7 @@ class Corpus:
         return tuple(made[digest] for digest, run in self.runs.items() if run.integrity.broken)
 
     @property
-    def choices(self) -> tuple[Choice, ...]:
+    def choices(self) -> Choices:
         """Every choice of the runs, what weighs most first; gathered when they are first asked for."""
         return self._choices()
 

@@ -68,7 +68,7 @@ from untaken.counterfactual.memory import Signal as Signal, as_observation as as
 # fmt: off
 if TYPE_CHECKING:
     from untaken.counterfactual.choice import ChoiceSide as ChoiceSide, Points as Points
-    from untaken.counterfactual.choices_gathered import choices as choices
+    from untaken.counterfactual.choices_gathered import Choices as Choices, choices as choices
     from untaken.counterfactual.contexts import context_words as context_words
     from untaken.counterfactual.critical import CriticalCost as CriticalCost, critical_costs as critical_costs
     from untaken.counterfactual.evaluate import ABORTED as ABORTED

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, overload
 
 import numpy as np
 
@@ -30,7 +30,11 @@ Key = tuple[str, str, str]
 Skills = tuple[frozenset[str], str]
 """Two skills in a context, whichever was selected: met both ways they are one test."""
 
-NO_TEST: Final = "too few comparable runs for any test"
+UNTESTED: Final = Unscored("too few comparable runs for any test")
+LISTED: Final = 1_000
+"""Among so many choices those without a history are listed, too; of more they are only counted."""
+AT_ONCE: Final = 4_096
+"""Choices that are made at a time."""
 UNSEEN: Final = Unscored("no run chose this alternative in this context")
 
 
@@ -41,7 +45,7 @@ def choices(
     *,
     weights: Weights = Weights(),  # noqa: B008 - frozen
     threshold: float = THRESHOLD,
-) -> tuple[Choice, ...]:
+) -> Choices:
     """Every choice that an evaluated run made, once for each (selected, alternative, context).
 
     Args:
@@ -61,13 +65,98 @@ def choices(
     parts = (
         [(memory, digests)] if isinstance(memory, PolicyMemory | Snapshot) else by_memory(memory, evaluations)
     )
-    made: list[Choice] = []
+    gatherings, rows = [], []
     for one, some in parts:
-        mine = paths if len(parts) == 1 else paths.at(np.flatnonzero(_are_of(paths, digests, some)))
+        rows.append(np.flatnonzero(_are_of(paths, digests, some)))
         snapshot = one.snapshot() if isinstance(one, PolicyMemory) else one
-        gathering = _Gathering(mine, digests, {digest: runs[digest] for digest in some}, snapshot, weights)
-        made += gathering.choices(threshold)
-    return tuple(sorted(made, key=_weight))
+        mine = {digest: runs[digest] for digest in some}
+        gatherings.append(_Gathering(paths.at(rows[-1]), digests, mine, snapshot, weights))
+    return Choices(gatherings, [one.with_history(threshold) for one in gatherings], rows)
+
+
+class Choices(Sequence[Choice]):
+    """The choices of some runs, in the order of `choices`; most of those without a history are not made yet.
+
+    A log with many options, and a context of its own for each decision, has hundreds of thousands of these.
+
+    Attributes:
+        listed: those whose alternative was taken in some run, and others among the first `LISTED`, in order.
+        of_paths: of each path of the runs, in the order of `PathColumns.joined`, the number of its choice:
+            its place in `listed`, or for one that is not a number behind these.
+    """
+
+    def __init__(
+        self,
+        gatherings: Sequence[_Gathering],
+        made: Sequence[Mapping[int, Choice]],
+        rows: Sequence[np.ndarray],
+    ) -> None:
+        """Of each memory its choices, those that were made, by place, and the rows of its paths."""
+        self._made = dict[int, Choice]()
+        self._gatherings, self._begins = gatherings, [0]
+        keys: list[Key] = []
+        place = np.zeros(sum(map(len, rows)), dtype=np.int64)
+        for gathering, some, paths in zip(gatherings, made, rows, strict=True):
+            self._made |= {len(keys) + at: choice for at, choice in some.items()}
+            place[paths] = len(keys) + gathering.choice_of_paths
+            keys += gathering.keys
+            self._begins.append(len(keys))
+        self._order = self._ordered(keys)
+        listed = [at for n, at in enumerate(self._order) if n < LISTED or at in self._made]
+        self.listed = tuple(self._choices(listed))
+        self._made |= zip(listed, self.listed, strict=True)
+        number_of = np.full(len(keys), -1)
+        number_of[listed] = np.arange(len(listed))
+        number_of[number_of < 0] = np.arange(len(listed), len(keys))
+        self.of_paths: np.ndarray = number_of[place]
+        if len(listed) == len(keys):
+            self._gatherings = ()  # nothing is left to be made
+
+    def _ordered(self, keys: Sequence[Key]) -> list[int]:
+        """The places of all, what weighs most first, then those without an advantage, most frequent first."""
+        made = self._made
+        scored = [at for at, choice in made.items() if number(choice.advantage) is not None]
+        scored.sort(key=lambda at: _weight(made[at]))
+        name = np.empty(len(keys), dtype=np.int64)
+        name[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+        often = np.concatenate([np.zeros(0, dtype=np.int64), *(one.often for one in self._gatherings)])
+        rest = np.lexsort((name, -often))
+        return [*scored, *rest[~np.isin(rest, np.array(scored, dtype=np.int64))].tolist()]
+
+    @overload
+    def __getitem__(self, at: int) -> Choice: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Choice, ...]: ...
+    def __getitem__(self, at: int | slice) -> Choice | tuple[Choice, ...]:
+        if isinstance(at, slice):
+            return tuple(self._choices(self._order[at]))
+        return next(self._choices([self._order[at]]))
+
+    def __iter__(self) -> Iterator[Choice]:
+        return self._choices(self._order)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def _choices(self, places: Sequence[int]) -> Iterator[Choice]:
+        for begin in range(0, len(places), AT_ONCE):
+            some = places[begin : begin + AT_ONCE]
+            missing: dict[int, list[int]] = {}
+            for place in some:
+                if place not in self._made:
+                    missing.setdefault(bisect_right(self._begins, place) - 1, []).append(place)
+            now = dict[int, Choice]()
+            for which, left in missing.items():
+                first = self._begins[which]
+                now |= zip(left, self._gatherings[which].unseen([at - first for at in left]), strict=True)
+            for place in some:
+                yield self._made[place] if place in self._made else now[place]
 
 
 def _columns(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run]) -> PathColumns:
@@ -106,27 +195,15 @@ def _are_of(paths: PathColumns, digests: Sequence[str], some: Collection[str]) -
     return of
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """The paths of one choice, compared at `level` of `levels` layers.
-
-    Attributes:
-        paths: its rows.
-        verdicts: how many have each of `VERDICTS`.
-    """
-
-    paths: slice
-    verdicts: Sequence[int]
-    level: int
-    levels: int
-    context: str | None
-
-
 class _Gathering:
     """The choices of runs that share a memory.
 
     Paths are put in an order that does not depend on which file was read first: by choice, agent, task and
     run.
+
+    Attributes:
+        keys: of the choices, in order; `often` the number of points of each.
+        choice_of_paths: of each path, in the order given, the place of its choice.
     """
 
     def __init__(
@@ -148,8 +225,8 @@ class _Gathering:
             selected, alternative, layers = situation
             self._level[kind] = level = levels.get(situation, 1)
             keys[kind] = selected, alternative, layers[level - 1]  # a choice is made where it can be compared
-        self._keys = sorted(set(keys.values()))
-        place = {key: at for at, key in enumerate(self._keys)}
+        self.keys = sorted(set(keys.values()))
+        place = {key: at for at, key in enumerate(self.keys)}
         choice = np.full(len(paths.kinds), -1)
         choice[found] = [place[key] for key in keys.values()]
         met = np.unique(paths.run).tolist()
@@ -160,77 +237,66 @@ class _Gathering:
         rank = np.zeros(len(digests), dtype=np.int64)
         rank[np.array(met, dtype=np.int64)[order]] = np.arange(len(order))
         self._agent[met], self._task[met] = [run.agent for run in of], [run.task_id for run in of]
-        rows = np.lexsort((rank[paths.run], choice[paths.kind]))  # `lexsort` takes its last key first
-        self._paths = paths.at(rows)
+        self.choice_of_paths = choice[paths.kind]
+        # `lexsort` takes its last key first.
+        self._paths = paths.at(np.lexsort((rank[paths.run], self.choice_of_paths)))
         self._run, self._seq = (_whole(column) for column in (self._paths.run, self._paths.seq))
-        self._bounds = np.searchsorted(choice[self._paths.kind], np.arange(len(self._keys) + 1))
-
-    def choices(self, threshold: float) -> list[Choice]:
-        """Each of them, by its key."""
-        pairs = [Pair(context, selected, alternative) for selected, alternative, context in self._keys]
-        tests = list(map(_skills, self._keys))
-        found = compare_pairs(self._snapshot, pairs, self._weights, threshold)
-        trusts, adjusted = among_all(found, tests)
-        differ, family = parts_between(self._snapshot, self._keys), len(adjusted)
-        no_test = Unscored(NO_TEST)
-        return [
-            self._choice(key, one, trust, (adjusted.get(test, no_test), family), differ[key])
-            for key, one, trust, test in zip(self._keys, self._seen(), trusts, tests, strict=True)
-        ]
-
-    def _seen(self) -> list[_Seen]:
-        paths, first = self._paths, self._bounds[:-1]
-        levels = self._level[paths.kind]
-        layers = [len(paths.kinds[kind][2]) for kind in paths.kind[first].tolist()]
+        self._bounds = np.searchsorted(choice[self._paths.kind], np.arange(len(self.keys) + 1))
+        self.often = np.diff(self._bounds)
         # A choice takes its context from its first event that says it in words.
-        fine = np.flatnonzero(paths.named & (levels == 1))
-        named = np.searchsorted(fine, self._bounds)
-        coarse = coarse_contexts(self._runs.values()) if (levels > 1).any() else {}
-        of, kinds = np.repeat(np.arange(first.size), np.diff(self._bounds)), len(VERDICTS)
-        verdicts = np.bincount(of * kinds + paths.verdict, minlength=first.size * kinds).reshape(-1, kinds)
-        return [
-            _Seen(
-                slice(begin, end),
-                counts,
-                level,
-                all_layers,
-                coarse.get(key[2]) if level > 1 else self._context(fine[at]) if at < behind else None,
-            )
-            for key, begin, end, counts, level, all_layers, at, behind in zip(
-                self._keys,
-                first.tolist(),
-                self._bounds[1:].tolist(),
-                verdicts.tolist(),
-                levels[first].tolist(),
-                layers,
-                named[:-1].tolist(),
-                named[1:].tolist(),
-                strict=True,
-            )
-        ]
+        self._fine = np.flatnonzero(self._paths.named & (self._level[self._paths.kind] == 1))
+        self._named = np.searchsorted(self._fine, self._bounds)
 
-    def _context(self, row: int) -> str | None:
+    def with_history(self, threshold: float) -> dict[int, Choice]:
+        """Those whose alternative was taken in some run, by place."""
+        record = self._snapshot.record
+        places = [at for at, (_, other, context) in enumerate(self.keys) if record(other, context)]
+        keys = [self.keys[at] for at in places]
+        pairs = [Pair(context, selected, alternative) for selected, alternative, context in keys]
+        found, tests = (
+            compare_pairs(self._snapshot, pairs, self._weights, threshold),
+            list(map(_skills, keys)),
+        )
+        trusts, adjusted = among_all(found, tests)
+        self._family = len(adjusted)
+        differ = parts_between(self._snapshot, keys)
+        return {
+            at: self._choice(at, trust, adjusted.get(test, UNTESTED), differ[key])
+            for at, key, trust, test in zip(places, keys, trusts, tests, strict=True)
+        }
+
+    def unseen(self, places: Sequence[int]) -> Iterator[Choice]:
+        """Some whose alternative no run took."""
+        parts = parts_between(self._snapshot, [self.keys[at] for at in places])
+        return (self._choice(at, None, UNTESTED, parts[self.keys[at]]) for at in places)
+
+    def _context_at(self, place: int) -> str | None:
+        if self._level[self._paths.kind[self._bounds[place]]] > 1:
+            return self._coarse.get(self.keys[place][2])
+        at, behind = self._named[place : place + 2]
+        if at == behind:
+            return None
+        row = self._fine[at]
         run, seq = self._runs[self._digests[self._paths.run[row]]], self._paths.seq[row]
-        at = bisect_left(run.selections, seq, key=lambda selection: selection.seq)
-        return readable(run.selections[at].context)
+        selection = bisect_left(run.selections, seq, key=lambda selection: selection.seq)
+        return readable(run.selections[selection].context)
 
-    def _choice(
-        self,
-        key: Key,
-        seen: _Seen,
-        trust: Trust | None,
-        adjusted: tuple[Score, int],
-        parts: ScoreParts,
-    ) -> Choice:
-        selected, alternative, context_hash = key
-        run, seq, delta = self._run[seen.paths], self._seq[seen.paths], self._paths.delta[seen.paths]
-        count: dict[DeltaVerdict, int] = dict(zip(VERDICTS, seen.verdicts, strict=True))
-        runs = set(run)
+    @cached_property
+    def _coarse(self) -> Mapping[str, str | None]:
+        return coarse_contexts(self._runs.values())
+
+    def _choice(self, place: int, trust: Trust | None, q: Score, parts: ScoreParts) -> Choice:
+        selected, alternative, context_hash = self.keys[place]
+        rows = slice(*self._bounds[place : place + 2].tolist())
+        run, seq, delta = self._run[rows], self._seq[rows], self._paths.delta[rows]
+        verdicts = np.bincount(self._paths.verdict[rows], minlength=len(VERDICTS)).tolist()
+        count: dict[DeltaVerdict, int] = dict(zip(VERDICTS, verdicts, strict=True))
+        runs, kind = set(run), self._paths.kind[rows.start]
         return Choice(
             selected=selected,
             alternative=alternative,
             context_hash=context_hash,
-            context=seen.context,
+            context=self._context_at(place),
             advantage=trust.advantage if trust else UNSEEN,
             low=trust.low if trust else UNSEEN,
             high=trust.high if trust else UNSEEN,
@@ -238,8 +304,8 @@ class _Gathering:
             support=trust.support if trust else "none",
             support_reason=trust.reason if trust else UNSEEN.reason,
             direction=trust.direction if trust else None,
-            q=adjusted[0],
-            q_family=adjusted[1],
+            q=q,
+            q_family=self._family,
             parts=parts,
             taken=self._snapshot.record(selected, context_hash),
             other=self._snapshot.record(alternative, context_hash),
@@ -251,8 +317,8 @@ class _Gathering:
             points=Points(self._digests, run, seq),
             agents=tuple(sorted({self._agent[one] for one in runs})),
             tasks=tuple(sorted({self._task[one] for one in runs})),
-            level=seen.level,
-            levels=seen.levels,
+            level=int(self._level[kind]),
+            levels=len(self._paths.kinds[kind][2]),
         )
 
 
@@ -266,9 +332,7 @@ def _skills(key: Key) -> Skills:
 
 
 def _weight(choice: Choice) -> tuple[object, ...]:
-    """Ascending, so what counts most is negated."""
-    advantage, often = number(choice.advantage), len(choice.points)
+    """Of one with an advantage: ascending, so what counts most is negated."""
+    weight = (number(choice.advantage) or 0.0) * len(choice.points)
     name = choice.selected, choice.alternative, choice.context_hash
-    if advantage is None:
-        return (2, -often, *name)
-    return (0 if choice.direction == "better" else 1, -advantage * often, *name)
+    return (0 if choice.direction == "better" else 1, -weight, *name)

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+import numpy as np
 
 from untaken.analysis import Corpus
 from untaken.counterfactual import COPIES, Choice, PathColumns, Point, Points, Record, Sums
@@ -65,8 +66,9 @@ class ChoiceReview:
 
     Attributes:
         columns: every path not taken, by its run's place in `digests`, `agents` and `tasks`.
-        made: the choices, what weighs most first, without their histories; `histories`: of each those of the
-            selected skill and of the alternative.
+        made: the choices that are listed (`Choices.listed`), without their histories; `histories`: of each
+            those of the selected skill and of the alternative.
+        choice: of each path the number of its choice, as `Choices.of_paths`.
         cost_unit: what the costs in the histories are counted in; ``None`` where none is known.
         refused: why runs were not evaluated, each with their number.
         copies: what was noticed of runs that are copies of others.
@@ -78,6 +80,7 @@ class ChoiceReview:
     agents: tuple[str, ...]
     tasks: tuple[str, ...]
     made: tuple[Choice, ...]
+    choice: np.ndarray
     histories: tuple[tuple[KeptRecord | None, KeptRecord | None], ...]
     cost_unit: str | None
     refused: dict[str, int]
@@ -86,7 +89,7 @@ class ChoiceReview:
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
-        """The choices, what weighs most first."""
+        """The choices that are listed, what weighs most first."""
         return tuple(
             msgspec.structs.replace(
                 choice,
@@ -101,12 +104,13 @@ class ChoiceReview:
     def paths(self) -> pd.DataFrame:
         """Of each row of `decisions_table`, in its order, what pages filter, count and draw.
 
-        And the `choice` that it is an instance of, and that one's `choice_support`. Texts are categories.
+        And the `choice` that it is an instance of, missing where that is not listed, its `choice_number` and
+        its `choice_support`. Texts are categories.
         """
         from untaken.views.paths_frame import paths_frame  # noqa: PLC0415 (slow: it loads pandas)
 
         runs = {"digests": self.digests, "agents": self.agents, "tasks": self.tasks}
-        return paths_frame(self.columns, self.made, **runs)
+        return paths_frame(self.columns, self.made, self.choice, **runs)
 
     def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
         """The choices that some of the paths are instances of, in order."""
@@ -118,9 +122,14 @@ class ChoiceReview:
         return next((choice for choice in self.choices if choice.digest == digest), None)
 
     def points(self, skill: str, context_hash: str) -> tuple[Point, ...]:
-        """Every decision point that took the skill in the context, whatever it left."""
-        took = (c.points for c in self.choices if (c.selected, c.context_hash) == (skill, context_hash))
-        return tuple(dict.fromkeys(point for points in took for point in points))
+        """Every decision point that took the skill in the context, whatever it left; by agent and task."""
+        kinds = [selected == skill and context_hash in layers for selected, _, layers in self.columns.kinds]
+        rows = np.flatnonzero(np.array(kinds, dtype=np.bool_)[self.columns.kind])
+        runs, events = self.columns.run[rows].tolist(), self.columns.seq[rows].tolist()
+        found = sorted(
+            {(self.agents[run], self.tasks[run], run, at) for run, at in zip(runs, events, strict=True)}
+        )
+        return tuple(Point(self.digests[run], at) for _, _, run, at in found)
 
     def table(self, paths: pd.DataFrame, corpus: Callable[[], Corpus]) -> pd.DataFrame:
         """Some of the paths with every column of `decisions_table`, and their choice.
@@ -159,7 +168,7 @@ def decision_kinds(corpus: Corpus) -> tuple[str, ...]:
 
 def choice_review(corpus: Corpus) -> ChoiceReview:
     """The choices of a corpus, and the paths not taken that they are made of."""
-    made, evaluations = corpus.choices, corpus.evaluations
+    made, evaluations = corpus.choices.listed, corpus.evaluations
     memories = [memory for memory, _ in corpus.by_memory()]
     units = {memory.snapshot().cost_unit for memory in memories}
     refused = [evaluations[digest] for digest in evaluations if evaluations.status(digest) != "evaluated"]
@@ -174,6 +183,7 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
             msgspec.structs.replace(c, taken=None, other=None, points=c.points.numbered(digests))
             for c in made
         ),
+        choice=corpus.choices.of_paths,
         histories=tuple((KeptRecord.of(choice.taken), KeptRecord.of(choice.other)) for choice in made),
         cost_unit=units.pop() if len(units) == 1 else None,
         refused=dict(Counter(one.code or one.reason for one in refused)),

@@ -149,7 +149,7 @@ def advice(corpus: Corpus, digests: Collection[str] | None = None) -> Advice:
     sample = stats.TaskSample(
         {d: corpus.runs[d].task_id for d in kept if corpus.evaluations.status(d) == "evaluated"}
     )
-    for choice in corpus.choices:
+    for choice in corpus.choices.listed:  # nothing is known of the others
         runs = _runs_of(choice, sample)
         if not runs:
             continue

@@ -186,7 +186,7 @@ def _despite(corpus: Corpus, digest: str, sub_goals: Sequence[str]) -> str:
 
 def choices_section(corpus: Corpus) -> Markup | None:
     """Choices over all runs, with the history of the alternative."""
-    made = [c for c in corpus.choices if not isinstance(c.advantage, Unscored)]
+    made = [c for c in corpus.choices.listed if not isinstance(c.advantage, Unscored)]
     if not made:
         return None
     shown = made[:CHOICES]
