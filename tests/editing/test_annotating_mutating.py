@@ -31,7 +31,7 @@ def test_the_first_telling_word_of_a_name_proposes(tool: str, proposed: str) -> 
 def test_a_tool_whose_name_says_nothing_is_proposed_by_what_its_calls_changed() -> None:
     run = a_run().state(stock=5).call("mysterious").state(stock=4).call("mysterious")
     (found,) = tool_proposals([run.state(stock=3).finish().run()])
-    assert (found.proposed, found.changed, found.observed) == ("mutates", 2, 2)
+    assert (found.proposed, found.calls, found.changed, found.observed) == ("mutates", 2, 2, 2)
     assert found.reason == "the state differed after 2 of 2 calls"
 
 

@@ -156,6 +156,11 @@ def test_only_ones_own_note_is_taken_back() -> None:
     assert fault.value.hint == f"Own notes: {mine}."
 
 
+def test_who_is_not_named_takes_nothing_back() -> None:
+    run = finished().add(ReviewNote, text="odd").add(ReviewNote, withdraws=3)
+    assert [note.seq for note in notes_of(read(run))] == [3]
+
+
 def test_the_note_to_make_a_mode_of_is_the_authors_last_one_that_none_was_read_from() -> None:
     run = finished()
     for author in ("human:ann", "human:ann", "human:ann", "human:bob"):

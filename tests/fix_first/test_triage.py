@@ -380,6 +380,7 @@ def test_sub_goals_of_many_graphs_join_by_tool_and_never_by_id() -> None:
         goal = {
             "id": "step1",
             "title": f"Do it for {task}",
+            "critical": task == "t2",
             "check": {"tool_call": {"name": tool, "arguments": arguments}},
         }
         return a_graph(goal, graph_id=task, tasks=[task])
@@ -392,9 +393,9 @@ def test_sub_goals_of_many_graphs_join_by_tool_and_never_by_id() -> None:
     ]
     runs = [did(f"r{n}", "book" if n != 3 else "cancel!", False, task=f"t{n}") for n in (1, 2, 3, 4)]
     found = triage(corpus_of(runs, *graphs))
-    assert [(item.sub_goal, item.graph, item.failed_runs) for item in found.items] == [
-        ("step1", None, 3),
-        ("step1", "t3", 1),
+    assert [(item.sub_goal, item.graph, item.failed_runs, item.critical) for item in found.items] == [
+        ("step1", None, 3, True),
+        ("step1", "t3", 1, False),
     ]
     assert (found.items[0].title, found.items[0].reason) == (
         "book",

@@ -11,6 +11,9 @@ import pytest
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
 from untaken.plans import check_expression, evaluate_expression
+from untaken.plans.expression_cost import steps
+from untaken.plans.expression_source import read_source
+from untaken.plans.expression_state import Size, measure
 
 NESTED = [
     ("a loop in a loop", "state.a.all(x, state.a.all(y, x != y))"),
@@ -74,7 +77,7 @@ REGEXES = [
     ("a pattern put together", "state.s.matches('a' + 'b')"),
     ("a pattern in the global form", "matches(state.s, 'a')"),
     ("a long pattern", "state.s.matches('" + "a" * 201 + "')"),
-    ("large repetition", "state.s.matches('a{1000}')"),
+    ("large repetition", "state.s.matches('a{101}')"),
     ("multiplied repetition", "state.s.matches('(a{20}){20}')"),
     ("repetition with huge figures", "state.s.matches('a{" + "9" * 50 + "}')"),
     ("repetition behind escapes", "state.s.matches('a\\x7b1000\\x7d')"),
@@ -87,6 +90,10 @@ def test_costly_regexes_are_refused(desc: str, expression: str) -> None:
     with pytest.raises(UntakenError) as caught:
         check_expression(expression)
     assert caught.value.code == "expression-regex", desc
+
+
+def test_a_pattern_may_have_two_hundred_characters_and_a_hundred_repeats() -> None:
+    check_expression("state.s.matches('" + "a" * 200 + "') || state.s.matches('(a{10}){10}')")
 
 
 def test_a_field_called_matches_is_a_field() -> None:
@@ -131,6 +138,30 @@ def test_no_state_makes_an_expression_slow(desc: str, expression: str, state: di
     started = time.process_time()
     evaluate_expression(expression, state)
     assert time.process_time() - started < 30, desc  # a hang, not a speed
+
+
+SMALL = {"a": [1, 2, 3], "s": "x" * 64}  # 5 items, 66 characters, and at most 3 items of one list
+READ = 5 + 66 / 32 + 1
+STEPS = [
+    # Each token may look through all that is read, each round of a loop through what its body reads; a list
+    # that is built is copied each round, `+` makes lists and texts longer, and a pattern is compiled.
+    ("state.a == 1", 5 * READ),
+    ("state.s + state.s == 'x'", 9 * READ * 2),
+    ("state.a.all(x, x > 0)", 12 * READ + (3 + 12) * 6),
+    ("state.a.all(x, x + 1 > 0)", 14 * READ * 2 + (3 * 2 + 14) * 8),
+    ("state.a.all(x, x in state.a)", 14 * READ + (3 + 14) * 8 * (1 + 3)),
+    ("size(state.a.filter(x, x > 0)) > 0", 17 * READ + 20 * 6 + 20 * READ),
+    ("size(state.a.map(x, state.s)) > 0", 17 * READ + 20 * 6 * (1 + 2) + 20 * (READ + 20 * 6 * (1 + 2))),
+    ("state.s.matches('^[ab]*$')", 8 * READ + 7 * (100 + 66 / 4)),
+    (r"state.s.matches(r'\d{2,4}')", 8 * READ + 4 * 7 * (100 + 66 / 4) + 4 * 8_000),
+    ("state.a.all(x, state.s.matches('ab'))", 17 * READ + 20 * 11 * (1 + 2) + 2 * (20 * 100 + 66 / 4)),
+]
+
+
+@pytest.mark.parametrize(("expression", "want"), STEPS)
+def test_steps_are_counted_before_an_expression_is_run(expression: str, want: float) -> None:
+    assert steps(read_source(expression), SMALL, Size(5, 66, 3)) == pytest.approx(want)
+    assert measure(SMALL) == Size(5, 66, 3)
 
 
 def test_a_state_over_the_limit_is_unscored_with_the_reason() -> None:

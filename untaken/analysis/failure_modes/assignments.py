@@ -111,7 +111,7 @@ def notes_of(run: Run) -> tuple[Note, ...]:
     """The notes on a run that say something and were not withdrawn by their author, oldest first."""
     written = run.of(ReviewNote)
     # A withdrawal without an author could be anybody's: it takes nothing back.
-    withdrawn = {(one.author, one.withdraws) for one in written if one.author and one.withdraws is not None}
+    withdrawn = {(one.author, one.withdraws) for one in written if one.author}
     return tuple(
         Note(
             run=run.digest,
