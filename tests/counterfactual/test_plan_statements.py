@@ -120,7 +120,7 @@ def test_one_agent_that_always_does_the_same_says_nothing_of_the_choice() -> Non
     found = world(
         lambda _t, a, _d: 0.9 if a == "a1" else 0.1, agents=2, chance=lambda _t, a: 1.0 if a == "a1" else 0.0
     )
-    assert found.supported == 0
+    assert (found.supported, found.shuffled_supported_share) == (0, 0)
     assert not any(statement.supported for statement in found.statements)
 
 
