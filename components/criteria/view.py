@@ -138,9 +138,14 @@ def summary(review: CriteriaReview) -> None:
     """Four numbers: how many deserve trust, over how many runs and passes, and what has no value."""
     verified = review.verification
     again = "computed the same way every time" if review.deterministic else "over the same runs"
-    missing = (
-        f"{review.unscored:,} unscored (no evidence) · {review.strange:,} with a value that is not "
-        f"accepted · {counted(review.unread, 'reply')} unreadable"
+    missing = " · ".join(
+        words
+        for many, words in (
+            (1, f"{review.unscored:,} unscored (no evidence)"),
+            (review.strange, f"{review.strange:,} with a value that is not accepted"),
+            (review.unread, f"{counted(review.unread, 'reply')} unreadable"),
+        )
+        if many
     )
     numbers = (
         (

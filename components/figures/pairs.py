@@ -174,7 +174,7 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
     sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
         tickformat="+,~f",
-        title_text=f"points more often<br>completed, {'95% interval' if sure else 'one task'}",
+        title_text=f"points more often,<br>{'95% interval' if sure else 'one task'}",
         range=[min(ends) - room, max(ends) + room],
         nticks=4,
     )

@@ -51,7 +51,7 @@ def _list(seen: Triage, agents: Sequence[str]) -> Mapping[str, FixItem]:
         if st.session_state[AGENT]:  # else nobody gets back to the runs of every agent
             _agent(agents)
         return {}
-    st.session_state[ORDER] = options.one("fix_by", ORDERS) or next(iter(ORDERS))
+    st.session_state[ORDER] = options.one("fix_by", ORDERS) or ("failed" if seen.failed else "critical")
     by: Order = st.session_state[ORDER]
     items = seen.ordered(by)
     shown = {item.digest: item for item in items[:ITEMS_SHOWN]}

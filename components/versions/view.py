@@ -183,7 +183,8 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
         "One pair per task, of which one run succeeded. Missed: the first sub-goal of the plan that only "
         "this run completed."
     )
-    columns = st.columns(2)
+    with st.container(key="version-pairs"):
+        columns = st.columns(2)
     # from behind: the first of a task stays
     first_of = {one.task_id: one for one in reversed(found.discordant)}
     shown = [one for one in found.discordant if first_of[one.task_id] is one]

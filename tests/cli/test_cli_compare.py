@@ -22,6 +22,7 @@ from untaken.views import json_schema
         ("{w}/ledgers --runs careful-10 failing-10", 0, ""),
         ("{w}/ledgers {w}/altered.jsonl", 1, "ledger-altered"),
         ("{w}/ledgers --task other", 2, "compare-too-few"),
+        ("{w}/ledgers/careful-10.jsonl", 2, "no task has two runs"),
         ("{w}/ledgers --task nowhere", 2, "task-unknown"),
         ("{w}/ledgers --runs nobody", 2, "run-unknown"),
         ("{w}/ledgers --task refund-2 --runs careful-10", 2, "run-unknown"),

@@ -125,8 +125,11 @@ def _task(asked: str | None, named: Sequence[Run], runs: Sequence[Run]) -> str:
         )
     if asked is not None and all(run.task_id != asked for run in runs):
         raise UsageError("task-unknown", f"no run of the task {asked!r}", hint="Task ids must match exactly.")
-    listed = [task.task_id for task in tasks_of(runs)]
-    return asked or next(iter([*of_named, *listed]), "")
+    tasks = [*of_named, *(task.task_id for task in tasks_of(runs))]
+    if not (asked or tasks):
+        hint = "Runs of one task share its task_id: add another run of one, by the same agent or another."
+        raise UsageError("compare-too-few", "no task has two runs, so there is nothing to compare", hint=hint)
+    return asked or tasks[0]
 
 
 def _print(found: SideBySide, console: Console) -> None:
@@ -173,9 +176,12 @@ def _row(row: AlignedRow) -> tuple[object, ...]:
 def _print_divergences(found: SideBySide, console: Console) -> None:
     """Where each run differs from the reference, in each way of looking at it."""
     # The reference is number 1.
+    what = "sub-goals" if found.basis == "sub_goal" else "tools"
     for number, divergence in enumerate(found.divergences, start=2):
         known = divergence.alike + divergence.different
-        console.say(plain(f"{number} differs at {divergence.different} of {known} rows known in both"))
+        console.say(
+            f"Run {number} differs from run 1 at {divergence.different} of {known} {what} known in both"
+        )
         for split in divergence.splits:
             console.say(plain(f"    {split.level:<9}  {split.words}"))
         if not divergence.splits:

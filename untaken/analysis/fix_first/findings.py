@@ -117,5 +117,6 @@ class Triage:
             words = f"No run failed; {counted(unknown, 'run')} of {self.runs:,} without an outcome"
         missed = len(self.items)
         if missed:
-            return f"{words}; {counted(missed, 'critical sub-goal')} not completed in some of them"
+            where = "it" if self.runs == 1 else "some of them"
+            return f"{words}; {counted(missed, 'critical sub-goal')} not completed in {where}"
         return f"{words}, and none is known to have missed a critical sub-goal" if self.scored else words

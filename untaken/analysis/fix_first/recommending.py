@@ -126,7 +126,7 @@ def _for_critical_completion(items: Sequence[FixItem], tally: FailureTally) -> l
             found[at] = replace(found[at], why="critical, but no run records whether it was completed")
         elif not found[at].why:
             few = f"in fewer than {LEAST_RUNS} runs of {LEAST_TASKS} tasks"
-            why = f"critical, but not completed only after an earlier failure, or {few}"
+            why = f"critical, but missed only after an earlier failure, or {few}"
             found[at] = replace(found[at], why=why)
     return found
 
