@@ -15,7 +15,7 @@ from untaken.facts import rows
 from untaken.facts.columns import Column, Columns, cells, count, figure, moment, text, texts, truth, why
 from untaken.ledger import readable
 
-FACTS_VERSION: Final = 4
+FACTS_VERSION: Final = 5
 """Changes with the tables, their columns, or what makes their values."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
