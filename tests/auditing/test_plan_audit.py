@@ -224,6 +224,16 @@ def test_a_step_is_contested_where_so_few_of_nine_in_ten_have_a_chance_below_a_t
 
 
 @pytest.mark.parametrize(
+    ("successes", "completed", "want"),
+    [(0, 0, False), (2, 0, False), (3, 0, True), (7, 1, False), (8, 1, True), (8, 2, False)],
+)
+def test_successes_do_without_a_step_that_none_of_three_or_surely_less_than_half_completed(
+    successes: int, completed: int, want: bool
+) -> None:
+    assert Completion(successes=successes, completed=completed).nobody is want
+
+
+@pytest.mark.parametrize(
     ("desc", "found", "want"),
     [
         ("one success and one failure, both reversed", (1, 1, 2, 2), True),

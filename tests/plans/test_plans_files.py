@@ -150,6 +150,13 @@ def test_unknown_formats_are_named() -> None:
         parse_graph("digraph {}", name="g.dot", format="dot")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("chars", "one_line"), [(100, True), (101, False)])
+def test_a_short_sub_goal_is_written_on_one_line(chars: int, one_line: bool) -> None:
+    line = "  - {id: a, title: " + "x" * (chars - 20) + "}"
+    graph = parse_graph(f"id: g\nsub_goals:\n{line}\n", name="g.yaml")
+    assert (line in export_graph(graph, "yaml").splitlines()) is one_line
+
+
 def test_json_export_is_the_schema_itself() -> None:
     text = export_graph(parse_graph(REFUND, name="r.yaml"), "json")
     document = json.loads(text)

@@ -17,6 +17,7 @@ from untaken.scoring.differences import (
     ABSENT,
     VALUE_CHARS,
     argument_differences,
+    fields_in_words,
     nearest_call,
     state_differences,
 )
@@ -41,6 +42,7 @@ STATES = [
     ("a field that may be absent", "state.a == 1 && state.b == 2", {"a": 0}, [("state.a", "1", "0"), ("state.b", "2", ABSENT)]),
     ("a truth", "state.done", {"done": False}, [("state.done", "true", "false")]),
     ("a negated truth", "!state.failed", {"failed": True}, [("state.failed", "false", "true")]),
+    ("a negated truth beside another", "state.ok && !state.failed", {"ok": True, "failed": True}, [("state.failed", "false", "true")]),
     ("a membership", 'state.status in ["a", "b"]', {"status": "c"}, [("state.status", 'in ["a", "b"]', '"c"')]),
     ("a loop", "state.items.all(i, i.ok && i.n > 0)", {"items": [{"ok": False, "n": 1}]}, [("state.items", "state.items.all(i, i.ok && i.n > 0)", '[{"n":1,"ok":false}]')]),
     ("a choice stays whole", "state.a == 1 || state.b == 2", {"a": 0, "b": 0}, [("state.a, state.b", "state.a == 1 || state.b == 2", "state.a 0, state.b 0")]),
@@ -51,6 +53,12 @@ STATES = [
 @pytest.mark.parametrize(("desc", "expression", "state", "want"), STATES, ids=[case[0] for case in STATES])
 def test_a_false_expression_names_the_fields_that_make_it_false(desc, expression, state, want) -> None:
     assert unmet(state_differences(expression, state)) == want
+
+
+@pytest.mark.parametrize(("limit", "said"), [(2, "2"), ("b (c", '"b (c"')])
+def test_words_name_an_expected_value_and_not_where_it_is_from(limit, said) -> None:
+    found = state_differences("state.n == state.limit", {"n": 3, "limit": limit})
+    assert fields_in_words(found) == f"n: 3, expected {said}"
 
 
 CALLS = [
