@@ -149,6 +149,12 @@ def test_a_long_value_is_cut_and_nothing_of_it_is_lost_to_the_ledger() -> None:
     assert len(got.reason) < 300
 
 
+def test_of_many_arguments_the_first_two_dozen_are_compared() -> None:
+    expected = {f"a{n:02}": n for n in range(30)}
+    got = node({"check": {"tool_call": {"name": "act", "arguments": expected}}}, a_run().call("act").finish())
+    assert [one.field for one in got.differences] == list(expected)[:24]
+
+
 LOOK = {"id": "look", "rules": [{"tool": "search"}]}
 MISSED = [
     # desc, sub-goal, run, likelier cause, words in the reason

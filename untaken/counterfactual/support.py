@@ -181,7 +181,7 @@ class OptionComparison:
     def _in_time(self) -> TimeAdjustment:
         moments = np.unique(self._sides.start, return_inverse=True)[1].ravel()
         n = np.bincount(moments)
-        rank = (np.cumsum(n) - (n + 1) / 2)[moments]
+        rank = (np.cumsum(n) - n / 2)[moments]
         identity = np.unique(self._sides.identity, return_inverse=True)[1].ravel()
         return TimeAdjustment(ChoiceSeries(self._first.astype(float), self._stratum, identity, rank))
 

@@ -47,7 +47,7 @@ class ChoiceSeries(NamedTuple):
         choice: 1 where the run took the first option, else 0.
         stratum: its number, from 0; the strata of one identity are apart from those of others.
         identity: number of who ran, from 0.
-        rank: place in time, from 0; runs of one moment share the middle.
+        rank: place in time, from anywhere; runs of one moment share the middle.
     """
 
     choice: np.ndarray
