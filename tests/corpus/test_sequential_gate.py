@@ -162,6 +162,7 @@ def test_what_is_in_flight_counts_against_each_verdict_alike_for_every_metric(
     check = held(rows, f"{metric}{op}0.5")
     assert check.verdict == want, desc
     assert (check.n, check.unfinished, check.value) == (in_flight + 12, in_flight, float(done))
+    assert f", {in_flight} of them in flight" in check.reason
 
 
 def test_baselines_that_are_run_late_change_no_pair_that_was_formed() -> None:

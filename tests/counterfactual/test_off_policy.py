@@ -171,6 +171,8 @@ def test_one_run_gives_an_estimate_without_interval_and_no_doubly_robust_one() -
         == found.dr
         == Unscored("fewer than two runs took the skill with logged probabilities")
     )
+    two = [choice(run, "a", 1.0, {"a": 0.5}) for run in ("r", "s")]
+    assert off_policy(two, SUCCESS_ONLY)["ctx", "a"].dr == 1.0
 
 
 def logging_run(run_id: str, day: float, skill: str, odds: dict[str, float] | None, **finish: object) -> Run:
