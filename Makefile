@@ -7,7 +7,7 @@ PY := .venv/bin/python
 PORT ?= 8501
 WORKERS ?= 3  # two cores: one more, as a test often waits for a browser or a process
 
-.PHONY: help app test test-slow mutants check wheel floors docs release-check notebooks bench lock site browser database weights clean
+.PHONY: help app test test-slow mutants check wheel floors docs release-check notebooks golden bench lock site browser database weights clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -63,6 +63,9 @@ release-check: check docs wheel ## what a release needs: lint, types, docs, a wh
 
 notebooks: .venv/ready browser ## run the notebooks and store what they print and draw
 	@$(PY) -m scripts.run_notebooks
+
+golden: .venv/ready ## store what sessions at the command line print (tests/golden)
+	@$(PY) -m pytest -q -n $(WORKERS) tests/golden --store
 
 bench: .venv/ready ## ratios measured side by side; nothing passes or fails on time
 	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done

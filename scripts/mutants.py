@@ -192,9 +192,9 @@ def room_of(path: str) -> str:
 
 
 def tests_of(path: str) -> list[str]:
-    """The test files of its room; those that share a word of its name come first."""
+    """The test files of its room, those that share a word of its name first; last what users see of it."""
     words = set(Path(path).stem.split("_"))
-    found = [file for place in ROOMS[room_of(path)] for file in _files(ROOT / place)]
+    found = [file for place in (*ROOMS[room_of(path)], "tests/golden") for file in _files(ROOT / place)]
     ordered = sorted(found, key=lambda file: -len(words & set(file.stem.split("_"))))
     return [file.relative_to(ROOT).as_posix() for file in ordered]
 

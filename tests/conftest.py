@@ -71,6 +71,7 @@ def local(packaged_model: None) -> Iterator[str]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``make test-slow``: the tests marked as slow, and ten times as many faults and hostile inputs."""
     parser.addoption("--slow", action="store_true", help="try ten times as much, and what is marked as slow")
+    parser.addoption("--store", action="store_true", help="store what verbs print: make golden")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -22,16 +22,3 @@ def test_a_long_table_says_how_to_get_the_rest(tmp_path: Path, capsys: pytest.Ca
     main([*words, "--json"])
     pairs = json.loads(capsys.readouterr().out)["pairs"]
     assert sum(pair["metric"] == "success_rate" for pair in pairs) == 210
-
-
-def test_agents_that_cannot_be_compared_are_no_tie(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runs = [a_run(f"r{i}", agent=f"a{i % 2}", task=f"t{i // 2}").call("look").finish() for i in range(8)]
-    (tmp_path / "l.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
-    save_graph(a_graph("look"), tmp_path / "g.plan.yaml")  # nothing in it is critical
-    main(["rank", str(tmp_path / "l.jsonl"), "--graphs", str(tmp_path), "--resamples", "0"])
-    sections = capsys.readouterr().out.split("\n\n")
-    critical = next(i for i, section in enumerate(sections) if section.startswith("critical_completion"))
-    assert sections[critical + 1].endswith("1 pair without an interval")
-    assert "no sub-goal is critical; " in sections[-2] + sections[-1]

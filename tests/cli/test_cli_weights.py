@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from builders import a_run
 from histories import lines_of
 
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
-from untaken.cli import main
 from untaken.errors import UntakenError
 from untaken.workspace import Workspace
 from untaken.workspace.settings import read_settings, settings_digest
@@ -34,35 +32,6 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path / "w"
 
 
-def scores(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[dict[str, float], list[float]]:
-    capsys.readouterr()
-    assert main(["counterfactual", *words, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    return document["weights"], [
-        branch["score"]
-        for run in document["runs"]
-        for decision in run["decisions"]
-        for branch in decision["alternatives"]
-        if branch["known"]
-    ]
-
-
-def test_the_settings_of_a_workspace_are_those_of_its_ledgers_in_every_command(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ledgers = str(workspace / "ledgers")
-    usual, before = scores(capsys, ledgers)
-    (workspace / "untaken.yaml").write_text("weights: [1, 0, 0]\n")
-    weights, after = scores(capsys, ledgers)
-    assert usual == {"success": 0.5, "cost": 0.3, "steps": 0.2}
-    assert weights == {"success": 1.0, "cost": 0.0, "steps": 0.0}
-    assert before != after
-    assert set(after) <= {0.0, 1.0}
-    named, given = scores(capsys, ledgers, "--weights", "0.5,0.3,0.2")  # what is named on the line goes first
-    assert (named, given) == (usual, before)
-    assert scores(capsys, str(workspace)) == (weights, after)
-
-
 def test_pages_take_the_same_weights_and_notice_when_they_change(workspace: Path) -> None:
     held = WorkspaceCorpus()
     with Workspace(workspace) as store:
@@ -75,22 +44,6 @@ def test_pages_take_the_same_weights_and_notice_when_they_change(workspace: Path
     by = {c.selected: c.advantage for c in second.choices}
     assert by["dear"] == 1.0  # by cost alone the cheap one scores higher
     assert {c.selected: c.advantage for c in first.choices} != by
-
-
-VERBS = [
-    "triage {w}/ledgers",
-    "report {w}/ledgers --html {w}/r.html",
-    "counterfactual {w}/ledgers",
-    "export {w}/ledgers --to csv -o {w}/o.csv --decisions {w}/d.csv",
-]
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_that_shows_a_score_takes_weights(verb: str, workspace: Path) -> None:
-    words = verb.format(w=workspace).split()
-    assert main([*words, "--weights", "0.8,0.1,0.1"]) == 0
-    assert main([*words, "--weights", "0.8,0.1"]) == 2
-    assert main([*words, "--weights", "0.8,0.8,0.8"]) == 2
 
 
 INVALID = [

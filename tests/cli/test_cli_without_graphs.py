@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from builders import a_run
 
 from untaken.cli import main
 from untaken.errors import Unscored
-from untaken.views.schemas import json_schema
 from untaken.views.spending import AgentUsage, usage
 
 
@@ -27,54 +25,6 @@ def runs() -> list[Any]:
                 run.finish(trial > 0, cost=cost, steps=5 + task, metrics={"total_tokens": 100 * (trial + 1)})
                 made.append(run)
     return made
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    path = tmp_path / "runs.jsonl"
-    path.write_bytes(b"".join(run.ledger() for run in runs()))
-    return path
-
-
-VERBS = {
-    "score": ["score"],
-    "rank": ["rank", "--resamples", "100"],
-    "compare": ["compare", "--task", "t1"],
-    "gate": ["gate", "--require", "success_rate>=0.5"],
-}
-
-
-@pytest.mark.parametrize("name", VERBS)
-def test_every_verb_shows_what_runs_record(
-    name: str, ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    verb, *options = VERBS[name]
-    assert main([verb, str(ledger), *options]) == 0
-    words = capsys.readouterr().out
-    assert "No plan graph: outcome, cost, tokens and steps alone" in words
-    assert "success" in words
-    assert "67% (" in words
-    main([verb, str(ledger), *options, "--json"])
-    document = json.loads(capsys.readouterr().out)
-    jsonschema.validate(document, json_schema(name))
-    rows = document["usage"]
-    agents = {row["agent"]: row for row in rows if row["task_id"] is None}
-    assert set(agents) == {"quick", "slow"}
-    assert agents["quick"]["success"] == pytest.approx(2 / 3)
-    assert agents["slow"]["success_low"] < 2 / 3 < agents["slow"]["success_high"]
-    assert agents["quick"]["cost_low"] <= agents["quick"]["cost"] <= agents["quick"]["cost_high"]
-    assert agents["quick"]["tokens"] == pytest.approx(200)
-    assert {row["task_id"] for row in rows if row["task_id"]} == (
-        {"t1"} if name == "compare" else {"t0", "t1", "t2", "t3"}
-    )
-
-
-def test_a_report_is_written_with_them(ledger: Path, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    assert main(["report", str(ledger), "--html", str(page)]) == 0
-    words = page.read_text("utf-8")
-    assert "Outcome, cost, tokens and steps" in words
-    assert "67%" in words
 
 
 def by_agent(made: list[Any]) -> AgentUsage:
