@@ -196,7 +196,7 @@ def unplanned(folder: Path) -> None:
 
 
 def weights(folder: Path) -> None:
-    """Two workspaces, one with settings: six runs in which the cheap skill fails and the dear one succeeds."""
+    """Six runs in which the cheap skill fails and the dear one succeeds, twice: once with settings."""
     lines = []
     for n in range(6):
         dear = bool(n % 2)
