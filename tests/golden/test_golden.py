@@ -1,7 +1,7 @@
-"""What users see: sessions at the command line, stored as files; ``make golden`` stores what is printed now.
+"""What users see: sessions at the command line and on pages, stored as files; ``make golden`` renews them.
 
-A file holds commands, each with all that it prints; its folder names the world that they run in. Whoever
-changes a figure or a word finds in the diff of these files what users will see.
+A file holds commands and steps, each with all that they show. Its folder is the name of the world that they
+run in. A change of a figure or a word is in the diff of these files.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from visits import Visit
 from worlds import WORLDS
 
 from untaken.cli import main
@@ -23,7 +24,7 @@ from untaken.views import json_schema
 
 STORED = Path(__file__).parent
 NAMES = sorted(path.relative_to(STORED).as_posix() for path in STORED.glob("*/*.txt"))
-REMARK, SHOW, COMMAND = "$ # ", "$ cat ", "$ untaken "
+REMARK, SHOW, COMMAND, STEP = "$ # ", "$ cat ", "$ untaken ", "> "
 DIGITS = 9
 """Of a figure: the last ones depend on the machine's own arithmetic."""
 USAGE = re.compile(r"^usage: [^\0]*?(?=^untaken[^\n]*: error: )|\(choose from [^)]*\)", re.M)
@@ -47,8 +48,10 @@ def document(printed: str) -> str:
     return json.dumps(rounded(found), indent=1, ensure_ascii=False) + "\n"
 
 
-def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
+def answer(line: str, visit: Visit, capsys: pytest.CaptureFixture[str]) -> str:
     """What a line of a session gives now."""
+    if line.startswith(STEP):
+        return visit.does(line.removeprefix(STEP)) + "\n"
     if line.startswith(REMARK):
         return ""
     if line.startswith(SHOW):
@@ -60,7 +63,7 @@ def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     return f"{out}{err}{f'[exit {code}]' if code else ''}\n"
 
 
-def session(stored: str, capsys: pytest.CaptureFixture[str]) -> Iterator[str]:
+def session(stored: str, visit: Visit, capsys: pytest.CaptureFixture[str]) -> Iterator[str]:
     """The lines of a stored session, each with what it gives now."""
     begun, here = datetime.now(UTC).isoformat(), str(Path.cwd())
 
@@ -70,8 +73,8 @@ def session(stored: str, capsys: pytest.CaptureFixture[str]) -> Iterator[str]:
         return "NOW" if begun[: len(text)] <= text <= now[: len(text)] else found[0]
 
     for line in stored.splitlines():
-        if line.startswith((REMARK, SHOW, COMMAND)):
-            yield f"{line}\n{MOMENT.sub(timeless, answer(line, capsys)).replace(here, '.')}"
+        if line.startswith((REMARK, SHOW, COMMAND, STEP)):
+            yield f"{line}\n{MOMENT.sub(timeless, answer(line, visit, capsys)).replace(here, '.')}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,7 +90,7 @@ def test_what_users_see_is_what_is_stored(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     capsys.readouterr()
-    seen = "".join(session(path.read_text("utf-8"), capsys))
+    seen = "".join(session(path.read_text("utf-8"), Visit(monkeypatch), capsys))
     if request.config.getoption("--store"):
         path.write_text(seen, "utf-8", newline="\n")
     assert seen == path.read_text("utf-8"), "not as stored; if it should be so: make golden"

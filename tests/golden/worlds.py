@@ -61,6 +61,18 @@ def of_desk(folder: Path) -> None:
     write(folder / "hostile.jsonl", [a_run(hostile, agent=hostile, task=hostile).call(hostile).finish()])
 
 
+def team(folder: Path) -> None:
+    """A workspace with the desk's runs."""
+    with Workspace(folder / "w") as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+
+
+def nothing(folder: Path) -> None:
+    """An empty workspace."""
+    Workspace(folder / "w").close()
+
+
 def plans(folder: Path) -> None:
     """The desk, its next version, one that names no tool rightly, and some that are no plans."""
     desk.write_folder(folder)
@@ -224,7 +236,8 @@ def foreign(folder: Path) -> None:
         "t.jsonl.bz2": b"BZh91AY&SY\0",
         "notes.txt": b"hello\n",
         "nothing.jsonl": b"",
-        "result.json": b'{"type": "result", "subtype": "success", "session_id": "s", "num_turns": 2}',
+        "result.json": b'{"type": "result", "subtype": "success", "session_id": "s", '
+        b'"num_turns": 2, "result": ""}',
         "named.json": b'{"data": [{"id": "t", "observations": ["o1"]}], "meta": {}}',
         "logs.json": b'{"resourceLogs": []}',
         "half.json": b'{"a": [1, 2',
@@ -254,6 +267,8 @@ WORLDS = {
     "samples": samples,
     "demo": demo,
     "desk": of_desk,
+    "team": team,
+    "nothing": nothing,
     "plans": plans,
     "learning": learning,
     "criteria": criteria,

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.protobuf.message import Message
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-ROOT = Path(__file__).parents[2]
+from components.shared.panels import LOG
+
+ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "sample_runs"
 SECONDS = 60
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_components() -> Iterator[None]:
+    """AppTest looks through every installed package for each session, a server does so once."""
+    with pytest.MonkeyPatch.context() as patch:
+        once = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", once)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def no_part_of_a_page_failed(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """A part that fails is a sentence on the page and a traceback in the log: here it fails the test."""
+    yield
+    assert [record for record in caplog.get_records("call") if record.name == LOG.name] == []
 
 
 class AfterTheFirstVisit(PagesManager):
