@@ -17,7 +17,7 @@ from typing import Any
 import jsonschema
 import pytest
 from visits import Visit
-from worlds import WORLDS
+from worlds import make
 
 from untaken.cli import main
 from untaken.views import json_schema
@@ -56,6 +56,7 @@ def answer(line: str, visit: Visit, capsys: pytest.CaptureFixture[str]) -> str:
         return ""
     if line.startswith(SHOW):
         return Path(line.removeprefix(SHOW)).read_text("utf-8") + "\n"
+    capsys.readouterr()  # what a page may have logged
     code = main(shlex.split(line.removeprefix(COMMAND)))
     out, err = capsys.readouterr()
     out = document(out) if line.endswith(" --json") and out else out
@@ -63,9 +64,9 @@ def answer(line: str, visit: Visit, capsys: pytest.CaptureFixture[str]) -> str:
     return f"{out}{err}{f'[exit {code}]' if code else ''}\n"
 
 
-def session(stored: str, visit: Visit, capsys: pytest.CaptureFixture[str]) -> Iterator[str]:
-    """The lines of a stored session, each with what it gives now."""
-    begun, here = datetime.now(UTC).isoformat(), str(Path.cwd())
+def session(stored: str, visit: Visit, capsys: pytest.CaptureFixture[str], begun: str) -> Iterator[str]:
+    """The lines of a stored session, each with what it gives now; times since it was begun are no words."""
+    here = str(Path.cwd())
 
     def timeless(found: re.Match[str]) -> str:
         text = re.match(r"[\d:.T-]+", found[0].replace(" ", "T"))[0].rstrip(".")
@@ -85,12 +86,12 @@ def test_what_users_see_is_what_is_stored(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path = STORED / name
-    WORLDS[path.parent.name](tmp_path)
+    path, begun = STORED / name, datetime.now(UTC).isoformat()
+    make(path.parent.name, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     capsys.readouterr()
-    seen = "".join(session(path.read_text("utf-8"), Visit(monkeypatch), capsys))
+    seen = "".join(session(path.read_text("utf-8"), Visit(monkeypatch), capsys, begun))
     if request.config.getoption("--store"):
         path.write_text(seen, "utf-8", newline="\n")
     assert seen == path.read_text("utf-8"), "not as stored; if it should be so: make golden"

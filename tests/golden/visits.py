@@ -21,6 +21,7 @@ OPTIONS = 12
 MARKS = {"title": "# ", "header": "## ", "subheader": "### ", "markdown": "", "text": ""}
 UNSEEN = re.compile(r"\u2060|\\(?=[^a-zA-Z0-9\s])")
 """What keeps words from being markdown."""
+DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 
 
 class Visit:
@@ -29,20 +30,21 @@ class Visit:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch
         self._app: AppTest | None = None
+        self._page = ""
+        self._seen: dict[str, list[str]] = {}
         config.set_option("runner.magicEnabled", False)  # as the app's own settings have it
-        self._lines: list[str] = []
 
     def does(self, step: str) -> str:
-        """What the page shows after a step; of a page that was open before, only what has changed."""
+        """What the page shows after a step; of a page that was shown before, only what has changed."""
         verb, *words = shlex.split(step)
-        before = [] if verb in ("open", "go") else self._lines
         getattr(self, f"_{verb}")(*words)
         assert not self.app.exception
-        self._lines = list(_lines(self.app))
-        if not before:
-            return "\n".join(self._lines) + "\n"
-        changes = unified_diff(before, self._lines, n=0, lineterm="")
-        return "\n".join(line for line in changes if line[:2] not in ("--", "++", "@@")) + "\n"
+        before, now = self._seen.get(self._page), list(_lines(self.app))
+        self._seen[self._page] = now
+        if before is None:
+            return "\n".join(now) + "\n"
+        changes = unified_diff(before, now, n=0, lineterm="")
+        return "".join(f"{line}\n" for line in changes if line[:3] not in ("---", "+++", "@@ "))
 
     @property
     def app(self) -> AppTest:
@@ -51,14 +53,23 @@ class Visit:
 
     def _open(self, page: str, *address: str) -> None:
         """Follows a link: ``open PAGE NAME=VALUE``."""
-        self._app = session(Path.cwd() / "w", self._patch, page)
+        self._page, self._app = page, session(Path.cwd() / "w", self._patch, page)
         for name, _, value in (part.partition("=") for part in address):
             self.app.query_params[name] = value
         if address:
             self.app.run()
 
+    def _again(self) -> None:
+        """Somebody else opens the same address: what it does not hold changes."""
+        held = dict(self.app.query_params)
+        self._open(self._page)
+        for name, value in held.items():
+            self.app.query_params[name] = value
+        self.app.run()
+
     def _go(self, page: str) -> None:
         """Clicks in the navigation, which forgets the address."""
+        self._page = page
         self.app.query_params.clear()
         go_to(self.app, page)
 
@@ -74,17 +85,22 @@ class Visit:
         self._found(key).click().run()
 
     def _set(self, key: str, value: str) -> None:
-        """A value as JSON, or a text."""
+        self._type(key, value)
+        self.app.run()
+
+    def _type(self, key: str, value: str) -> None:
+        """A value as JSON, or a text, which is sent with the next click."""
         try:
             told = json.loads(value)
         except ValueError:
             told = value
-        self._found(key).set_value(told).run()
+        self._found(key).set_value(told)
 
     def _pick(self, key: str, words: str) -> None:
-        """Of a list the first that says so."""
+        """Of a list the option at this place, or the first that says so."""
         found = self._found(key)
-        at = next(n for n, option in enumerate(found.options) if words in UNSEEN.sub("", option))
+        said = [UNSEEN.sub("", option) for option in found.options]
+        at = int(words) if words.isdigit() else next(n for n, option in enumerate(said) if words in option)
         found.select_index(at).run()
 
     def _found(self, key: str) -> Any:
@@ -109,9 +125,9 @@ def _nodes(node: Any) -> Iterator[Any]:
 
 def _lines(app: AppTest) -> Iterator[str]:
     held = {name: value for name, value in app.query_params.items() if value}
-    yield "address " + json.dumps(held, ensure_ascii=False)
+    yield "address " + DIGEST.sub(r"\1…", json.dumps(held, ensure_ascii=False))
     for node in _nodes(app._tree):
-        yield from UNSEEN.sub("", _words(node)).splitlines()
+        yield from DIGEST.sub(r"\1…", UNSEEN.sub("", _words(node))).splitlines()
 
 
 def _words(node: Any) -> str:
@@ -130,7 +146,7 @@ def _words(node: Any) -> str:
     if kind == "progress":
         return f"progress {node.proto.value}% {node.proto.text}"
     if kind == "page_link":
-        return f"→ {node.proto.label}"
+        return f"→ {node.proto.label} ?{node.proto.query_string}".removesuffix(" ?")
     if kind in ("tab", "expander"):
         return f"[{kind} {label}]"
     if kind == "button":
@@ -140,7 +156,10 @@ def _words(node: Any) -> str:
         return f"[{label}: {node.value!r} of {len(node.options)}: {options}]"
     if getattr(node, "key", None):
         return f"[{label}: {getattr(node, 'value', '')!r}]"
-    return "\n".join(f"{MARKS.get(kind, f'{kind}: ')}{line}" for line in str(node.value).splitlines())
+    value = getattr(node, "value", None)
+    if value is None:  # a frame, of which a dialog has a name
+        return f"[{kind} {label}]" if label else ""
+    return "\n".join(f"{MARKS.get(kind, f'{kind}: ')}{line}" for line in str(value).splitlines())
 
 
 def _table(rows: pd.DataFrame) -> str:

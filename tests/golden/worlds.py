@@ -7,6 +7,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 
 import desk
@@ -14,7 +15,7 @@ from builders import RunBuilder, a_graph, a_run
 from foreign_files import tau_record
 from histories import lines_of
 
-from components.shared.demo import SAMPLES, open_demo
+from components.shared.demo import SAMPLES
 from untaken.analysis.failure_modes import FailureMode, Taxonomy, save_taxonomy
 from untaken.counterfactual.memory import PolicyMemory, queue_path
 from untaken.judging.criteria import ledger_criteria, save_criteria
@@ -34,12 +35,7 @@ def samples(folder: Path) -> None:
     shutil.copytree(SAMPLES, folder, ignore=unwanted, dirs_exist_ok=True)
 
 
-def demo(folder: Path) -> None:
-    """The workspace of ``untaken app --demo``."""
-    open_demo(folder / "w").close()
-
-
-def of_desk(folder: Path) -> None:
+def refunds(folder: Path) -> None:
     """The desk with a memory, and one of each thing that can be wrong."""
     desk.write_folder(folder)
     PolicyMemory.build(desk.runs()[:-1]).save(folder / "m.memory.jsonl")
@@ -59,18 +55,6 @@ def of_desk(folder: Path) -> None:
     write(folder / "seen.jsonl", [seen.finish(True)])
     hostile = "\x1b]0;owned\x07\u202e"
     write(folder / "hostile.jsonl", [a_run(hostile, agent=hostile, task=hostile).call(hostile).finish()])
-
-
-def team(folder: Path) -> None:
-    """A workspace with the desk's runs."""
-    with Workspace(folder / "w") as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
-
-
-def nothing(folder: Path) -> None:
-    """An empty workspace."""
-    Workspace(folder / "w").close()
 
 
 def plans(folder: Path) -> None:
@@ -202,8 +186,6 @@ def unplanned(folder: Path) -> None:
     write(folder / "runs.jsonl", made)
     pairs = [a_run(f"r{i}", agent=f"a{i % 2}", task=f"t{i // 2}").call("look").finish() for i in range(8)]
     write(folder / "equal.jsonl", pairs)
-    many = [a_run(f"r{i}", agent=f"a{i:02}").call("look").finish(success=i % 2 == 0) for i in range(21)]
-    write(folder / "many.jsonl", many)
     save_graph(a_graph("look"), folder / "look.plan.yaml")
 
 
@@ -263,20 +245,10 @@ def foreign(folder: Path) -> None:
         archive.writestr("a.json", b" " * (4 << 20))
 
 
-WORLDS = {
-    "samples": samples,
-    "demo": demo,
-    "desk": of_desk,
-    "team": team,
-    "nothing": nothing,
-    "plans": plans,
-    "learning": learning,
-    "criteria": criteria,
-    "modes": modes,
-    "pivot": pivot,
-    "issues": issues,
-    "review": review,
-    "unplanned": unplanned,
-    "weights": weights,
-    "foreign": foreign,
-}
+MODULES = ("worlds", "workspaces")
+
+
+def make(world: str, folder: Path) -> None:
+    """Make the world of this name in the folder."""
+    module = next(found for name in MODULES if hasattr(found := import_module(name), world))
+    getattr(module, world)(folder)
