@@ -29,7 +29,7 @@ DIGITS = 9
 """Of a figure: the last ones depend on the machine's own arithmetic."""
 USAGE = re.compile(r"^usage: [^\0]*?(?=^untaken[^\n]*: error: )|\(choose from [^)]*\)", re.M)
 """How Python words it, which differs by version."""
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00| UTC)?")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00| UTC)?)?")
 
 
 def rounded(value: Any) -> Any:
@@ -69,7 +69,7 @@ def session(stored: str, visit: Visit, capsys: pytest.CaptureFixture[str], begun
     here = str(Path.cwd())
 
     def timeless(found: re.Match[str]) -> str:
-        text = re.match(r"[\d:.T-]+", found[0].replace(" ", "T"))[0].rstrip(".")
+        text = re.match(r"[\d:.T-]+", found[0].replace(" ", "T"))[0].rstrip(".T")
         now = datetime.now(UTC).isoformat()
         return "NOW" if begun[: len(text)] <= text <= now[: len(text)] else found[0]
 
