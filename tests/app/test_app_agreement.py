@@ -15,12 +15,6 @@ from untaken.ledger.events import Verdict
 from untaken.plans import GraphSet
 from untaken.workspace import Workspace
 
-GRAPH = b"""schema: untaken.plan/1
-id: g
-tasks: ["*"]
-sub_goals: [{id: s, check: {verdict: true}}]
-"""
-
 
 def plain(app: AppTest) -> str:
     return said(app).replace("\\", "").replace("\u2060", "")
@@ -33,21 +27,6 @@ def workspace(folder: Path, *, judged: bool) -> None:
         if judged:
             run.verdict("s", i != 2, "judge:m")
         store.add(f"{i}.jsonl", run.ledger())
-
-
-def test_agreement_is_shown_with_its_n_and_its_kappa(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace(tmp_path, judged=True)
-    app = show_tab(session(tmp_path, monkeypatch, "criteria"), "criteria_tabs", "Judges and people")
-    assert "Do judges agree with people?" in said(app)
-    assert "Of 4 sub-goals that both judged, 3 have the same verdict (75%, " in said(app)
-    assert "Cohen's κ 0.00 (" in said(app)
-    assert "Gwet's AC1" in said(app)
-    assert "These labels cannot show whether judge:m is reliable" in plain(app)
-    assert "judge:m is uncalibrated: it has no passport" in plain(app)
-    app.button(key="measure_judges").click().run()
-    assert "judge:m is uncalibrated: 4 labels of people; 10 are needed" in plain(app)
-    assert "4 labels of 4" in plain(app)
-    assert "1 sub-goal where they disagree" in said(app)
 
 
 def test_a_judge_whose_model_changed_is_stale_where_nobody_labelled_its_new_runs(
@@ -83,40 +62,3 @@ def test_without_judges_there_is_no_such_section(tmp_path: Path, monkeypatch: py
     workspace(tmp_path, judged=False)
     app = session(tmp_path, monkeypatch, "criteria")
     assert "Do judges agree" not in said(app)
-
-
-def test_a_judge_that_agrees_too_little_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Workspace(tmp_path)
-    for i in range(12):
-        run = a_run(f"r{i}", agent="x", task=f"t{i}").finish().verdict("s", i % 2 == 0, "human:ann")
-        store.add(f"{i}.jsonl", run.verdict("s", i % 2 > 0, "judge:m").ledger())
-    app = show_tab(session(tmp_path, monkeypatch, "criteria"), "criteria_tabs", "Judges and people")
-    assert "Unreliable, κ's 95% interval is below 0.4: judge" in said(app)
-    words = "m (κ −1.00, n = 12). To leave these verdicts out of rates, set the least κ in the sidebar to 0.4"
-    assert words in said(app)  # once, not for its sub-goal again
-
-
-def test_a_least_kappa_leaves_unreliable_judges_out_on_every_page_and_is_in_the_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Eleven runs have people's labels, one has only the judge's: without the judge it is unscored."""
-    with Workspace(tmp_path) as store:
-        store.add("g.plan.yaml", GRAPH)
-        for i in range(12):
-            run = a_run(f"r{i}", agent="x", task=f"t{i}").finish()
-            if i:
-                run.verdict("s", i % 2 == 0, "human:ann")
-            store.add(f"{i}.jsonl", run.verdict("s", i % 2 > 0, "judge:m").ledger())
-    app = session(tmp_path, monkeypatch, "overview")
-    assert "verdicts counted: all" in plain(app)
-    app.number_input(key="rules_min_kappa").set_value(0.4).run()
-    assert not app.exception
-    assert "left out, κ with people below 0.4: judge:m" in plain(app)
-    assert app.query_params["min_kappa"] in ("0.4", ["0.4"])
-    theirs = session(tmp_path, monkeypatch, "overview")
-    theirs.query_params["min_kappa"] = "0.4"
-    theirs.run()
-    assert "below 0.4: judge:m" in plain(theirs)
-    theirs.query_params["min_kappa"] = "nonsense"
-    theirs.run()
-    assert not theirs.exception

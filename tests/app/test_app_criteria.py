@@ -77,35 +77,6 @@ def test_without_a_key_or_a_file_the_runs_themselves_are_judged(folder: Path, mo
     assert not app.error
 
 
-def test_a_link_opens_its_criterion_and_a_name_from_nowhere_the_first(
-    folder: Path, monkeypatch: Patch
-) -> None:
-    app = opened(folder, monkeypatch, criterion="Plan order")
-    assert app.selectbox(key="criterion_picker").value == "Plan order"
-    app.selectbox(key="criterion_picker").set_value("Termination").run()
-    assert app.query_params["criterion"] == "Termination"
-    other = opened(folder, monkeypatch, criterion="<script>")
-    assert other.selectbox(key="criterion_picker").value == "Step efficiency"
-    assert "<script>" not in said(other)
-
-
-def test_a_person_rejects_with_a_reason_and_takes_it_back(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch, criterion="Response to feedback")
-    app.text_input(key="reviewer_field").set_value("ann").run()
-    field(app.text_input, "criterion_why").set_value("random agents win").run()
-    app.button(key="criterion_reject").click().run()
-    assert "is rejected" in said(app)
-    criterion = editing.find(kept_criteria(folder), "Response to feedback")
-    assert criterion.status == "rejected"
-    assert [(c.author, c.why) for c in criterion.history] == [("human:ann", "random agents win")]
-    assert "random agents win" in said(app)
-
-    app.button(key="criterion_take_back").click().run()
-    criterion = editing.find(kept_criteria(folder), "Response to feedback")
-    assert (criterion.status, len(criterion.history)) == ("accepted", 2)
-    assert app.button(key="criterion_take_back").disabled
-
-
 def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch)
     field(app.text_input, "write_name").set_value("Care")
@@ -132,21 +103,6 @@ def test_what_was_typed_on_one_criterion_waits_there(folder: Path, monkeypatch: 
     again = opened(folder, monkeypatch, criterion="Plan order")
     again.text_input(key="reviewer_field").set_value("ann").run()
     assert field(again.text_input, "criterion_why").value == "habit, not need"
-
-
-def test_what_cannot_be_written_is_said_and_changes_nothing(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch)
-    field(app.text_input, "write_name").set_value("plan order")
-    field(app.text_area, "write_values").set_value("a\nb")
-    next(button for button in app.button if button.label == "Add").click().run()
-    assert "Nothing was changed" in said(app)
-    assert kept_criteria(folder).criteria == ledger_criteria().criteria
-
-
-def test_what_the_ledger_computes_is_not_reworded(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch, criterion="Plan order")
-    assert "values are fixed" in said(app)
-    assert not [button for button in app.button if button.label == "Save"]
 
 
 def test_recorded_replies_are_uploaded_shown_and_removed(folder: Path, monkeypatch: Patch) -> None:
@@ -216,17 +172,6 @@ def test_damaged_files_are_said_and_cost_only_themselves(folder: Path, monkeypat
     app = opened(folder, monkeypatch)
     assert len(app.error) == 3
     assert metrics(app)["Runs"] == COMPARED
-
-
-def test_two_agents_stand_side_by_side(folder: Path, monkeypatch: Patch) -> None:
-    app = show_tab(opened(folder, monkeypatch), TABS, "Two agents")
-    assert app.selectbox(key="criteria_first").value == "careful"
-    assert app.selectbox(key="criteria_second").options == ["failing", "lucky"]
-    assert "Two agents by criterion" not in [frame.proto.alt for frame in app.dataframe]
-    app.session_state["side-table-open"] = True
-    app.selectbox(key="criteria_first").set_value("failing").run()
-    side = next(frame.value for frame in app.dataframe if frame.proto.alt == "Two agents by criterion")
-    assert set(side["tasks"]) <= {1, 2}
 
 
 def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(

@@ -8,7 +8,7 @@ import pytest
 from builders import a_run
 from sessions import SAMPLES, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
-from test_app_pages import HOSTILE, acted_upon, metrics, table
+from test_app_pages import HOSTILE, acted_upon, metrics
 
 from untaken.counterfactual.diagnostics import ROUNDS
 from untaken.ledger import SkillSelection
@@ -62,56 +62,6 @@ def links(app: AppTest) -> list[str]:
     return [words for place, words in sent(app) if place == "PageLink.label"]
 
 
-def test_choices_are_counted_with_what_they_rest_on(app: AppTest) -> None:
-    assert metrics(app) | {"Choices": "4", "Succeeded more often": "1"} == metrics(app)
-    assert metrics(app)["No clear difference"] == "2"
-    assert "Supported, q ≤ 0.05, of 2 tested · 1 less often" in said(app)
-    assert "2 of them without history" in said(app)
-    assert len(table(app, "Choices")) == 4
-
-
-def test_a_filter_narrows_choices_counts_and_paths(app: AppTest) -> None:
-    app.multiselect(key="decisions-agent").select("calm").run()
-    assert set(table(app, "Choices")["selected"]) == {"good"}
-    assert set(table(app, "Alternatives")["agent"]) == {"calm"}
-    assert metrics(app)["Choices"] == "2"
-    app.multiselect(key="decisions-choice_support").select("none").run()
-    assert set(table(app, "Alternatives")["alternative"]) == {"new"}
-    app.multiselect(key="decisions-agent").set_value([]).run()
-    assert set(table(app, "Alternatives")["agent"]) == {"eager", "calm"}
-
-
-def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppTest) -> None:
-    choose(app, "bad → good")
-    assert metrics(app)["Taken: bad"] == "0%"
-    assert metrics(app)["Not taken: good"] == "100%"
-    assert metrics(app)["Advantage of the alternative"].startswith("+")
-    words = said(app)
-    assert "Success rate over 16 outcomes of 8 runs" in words
-    assert "more success where task, agent and version are the same" in words
-    assert "step boarding" in words
-    assert "Hochberg over 1 pair of skills with enough runs for a test" in words
-    assert "16 decision points took bad" in words
-    assert "and 11 more" in words
-    assert sorted(words[0] for words in links(app)) == ["✓"] * 5 + ["✗"] * 5
-    assert {words.split(" · ")[0] for words in links(app)} == {"✗ eager on ferry", "✓ calm on ferry"}
-
-
-def test_the_paths_below_are_those_of_the_choice_until_all_are_asked_for(app: AppTest) -> None:
-    everything = len(table(app, "Alternatives"))
-    choose(app, "bad → good")
-    shown = table(app, "Alternatives")
-    assert set(zip(shown["selected"], shown["alternative"], strict=True)) == {("bad", "good")}
-    app.toggle(key="only_chosen").set_value(False).run()
-    assert len(table(app, "Alternatives")) == everything
-
-
-def test_without_logged_odds_it_is_called_an_association(app: AppTest) -> None:
-    choose(app, "bad → good")
-    assert "No action probabilities were logged for these choices" in said(app)
-    assert "SNIPS" not in said(app)
-
-
 def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, monkeypatch: Patch) -> None:
     with Workspace(tmp_path) as store:
         for n in range(12):
@@ -137,24 +87,6 @@ def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, mo
     )
 
 
-def test_an_unknown_alternative_is_shown_as_unknown(app: AppTest) -> None:
-    choose(app, "bad → new")
-    assert metrics(app)["Not taken: new"] == "unknown"
-    assert metrics(app)["Advantage of the alternative"] == "unknown"
-
-
-def test_the_address_keeps_the_choice_for_somebody_else(
-    app: AppTest, history: Path, monkeypatch: Patch
-) -> None:
-    choose(app, "bad → good")
-    digest = app.query_params["choice"]
-    theirs = session(history, monkeypatch, "decisions")
-    assert "Taken: bad" not in metrics(theirs)
-    theirs.query_params["choice"] = digest
-    theirs.run()
-    assert metrics(theirs)["Taken: bad"] == "0%"
-
-
 @pytest.mark.parametrize("asked", ["0123456789abcdef", "", "../../etc", HOSTILE, "x" * 5_000])
 def test_a_choice_that_is_not_here_selects_nothing(asked: str, app: AppTest) -> None:
     app.query_params["choice"] = asked
@@ -162,17 +94,6 @@ def test_a_choice_that_is_not_here_selects_nothing(asked: str, app: AppTest) -> 
     assert acted_upon(app) == set()
     assert app.selectbox(key="choice_picker").value is None
     assert "Taken: bad" not in metrics(app)
-
-
-def test_the_delta_is_one_switch_away_and_the_difference_is_said(app: AppTest) -> None:
-    names = {found.proto.alt for found in app.get("plotly_chart")}
-    assert names == {"Advantages by choice"}
-    app.segmented_control(key="measure").set_value("Delta").run()
-    assert {found.proto.alt for found in app.get("plotly_chart")} == {
-        "Deltas by choice",
-        "Delta distribution",
-    }
-    assert "compares the histories of both skills" in said(app)
 
 
 def test_a_placebo_is_shown_on_request(tmp_path: Path, monkeypatch: Patch) -> None:

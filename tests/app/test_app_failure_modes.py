@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from builders import a_run
-from sessions import said, sent, session
+from sessions import sent, session
 from streamlit.testing.v1 import AppTest
 
 from untaken.analysis.failure_modes import FailureMode, Taxonomy, save_taxonomy
-from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues, kept_issues, setting
+from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues, setting
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule
 from untaken.analysis.failure_modes.reading_order import random_order
 from untaken.ledger import ModeAssignment, ReviewNote, Run
@@ -46,10 +46,6 @@ def opened(folder: Path, patch: pytest.MonkeyPatch, **query: str) -> AppTest:
     return app
 
 
-def plain(app: AppTest) -> str:
-    return said(app).replace("\\", "").replace("\u2060", "")
-
-
 def run_of(store: Workspace, run_id: str) -> Run:
     return next(run for run in store.read_runs()[0] if run.run_id == run_id)
 
@@ -63,56 +59,9 @@ def with_issue(store: Workspace) -> datetime:
     return began
 
 
-def add_issue(app: AppTest, title: str, rule: str) -> None:
-    app.text_input(key="reviewer_field").input("ann").run()
-    app.text_input(key="issue-title").input(title)
-    app.text_area(key="issue-expr").input(rule)
-    next(one for one in app.button if one.label == "Add issue").click().run()
-    assert not app.exception
-
-
 def button(app: AppTest, key: str) -> Any:
     (found,) = [one for one in app.button if one.key == key]
     return found
-
-
-def test_an_empty_workspace_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Workspace(tmp_path)
-    assert "Upload run ledgers" in plain(opened(tmp_path, monkeypatch))
-
-
-def test_without_a_run_read_every_view_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace(tmp_path, read=False)
-    assert "No run has been read yet" in plain(opened(tmp_path, monkeypatch))
-    assert "No failure mode assigned yet" in plain(opened(tmp_path, monkeypatch, view="read"))
-    assert "No run has been read yet" in plain(opened(tmp_path, monkeypatch, view="time"))
-    assert "No issues yet" in plain(opened(tmp_path, monkeypatch, view="issues"))
-
-
-def test_modes_are_counted_over_failed_runs_that_were_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace(tmp_path)
-    app = opened(tmp_path, monkeypatch, by="version")
-    assert "6 of 6 runs read · 4 of them failed · 1 failure mode seen" in plain(app)
-    for folded in ("mode-rates-open", "mode-contrast-table-open"):
-        app.session_state[folded] = True
-    app.run()
-    rates = next(table.value for table in app.dataframe if "rate" in table.value)
-    assert rates[["group", "runs", "n"]].to_numpy().tolist() == [["all", 4, 4], ["1.0", 2, 2], ["1.1", 2, 2]]
-    contrast = next(table.value for table in app.dataframe if "difference" in table.value)
-    assert contrast[["in_failed", "in_successes", "difference"]].to_numpy().tolist() == [[4, 0, 1.0]]
-
-
-def test_an_address_with_mode_and_group_lists_the_runs_behind_the_cell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace(tmp_path)
-    app = opened(tmp_path, monkeypatch, by="task", mode="loop", group="t1")
-    runs = next(table.value for table in app.dataframe if "run_id" in table.value)
-    assert list(runs["run_id"]) == ["r3", "r4"]
 
 
 def test_names_of_modes_are_never_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,40 +74,6 @@ def test_names_of_modes_are_never_markup(tmp_path: Path, monkeypatch: pytest.Mon
             if "<img src=x" in words and not place.startswith(("Arrow", "Selectbox", "SelectBox"))
         ]
         assert loose == []
-
-
-def test_the_random_draw_opens_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = workspace(tmp_path, read=False)
-    app = opened(tmp_path, monkeypatch, view="read")
-    button(app, "random-run").click().run()
-    assert not app.exception
-    assert app.session_state["selected_run"] in {run.digest for run in store.read_runs()[0]}
-
-
-def test_an_issue_is_added_and_called_fixed_on_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace(tmp_path)
-    app = opened(tmp_path, monkeypatch, view="issues")
-    add_issue(app, "Orders are not found", '"look" in state.failed_tools')
-    (issue,) = kept_issues(tmp_path).issues
-    assert (issue.id, issue.rule.expr, issue.last.by) == (
-        "orders-are-not-found",
-        '"look" in state.failed_tools',
-        "human:ann",
-    )
-    table = next(table.value for table in app.dataframe if "first_seen" in table.value)
-    assert table[["matches", "runs"]].to_numpy().tolist() == [[6, 6]]
-
-
-def test_a_rule_that_cannot_be_read_is_refused_with_its_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace(tmp_path)
-    app = opened(tmp_path, monkeypatch, view="issues")
-    add_issue(app, "Python", "state.success is True")
-    assert "Expressions are CEL, not Python" in plain(app)
-    assert kept_issues(tmp_path).issues == []
 
 
 def test_a_reopened_issue_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,39 +83,9 @@ def test_a_choice_links_to_its_runs_at_that_decision_and_to_the_choice(
     assert links(app, "choice")[0] == {"choice": first.digest}
 
 
-def test_a_link_opens_the_run_with_that_sub_goal(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(a_desk(tmp_path), monkeypatch)
-    asked = links(app, "sub_goal")[0]
-    app.query_params.update(asked)
-    app.switch_page("pages/run.py").run()
-    assert not app.exception
-    assert picker(app, "Sub-goal").value == "order"
-
-
 def test_the_list_of_one_agent_is_its_own(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
     picker(app, "In the runs of").set_value("failing").run()
     items = expected("failing")
     assert {asked["run"] for asked in links(app, "sub_goal")} <= {run for item in items for run in item.runs}
     assert "4 failed runs of 4; no run succeeded" in said(app).replace("\\", "")
-
-
-def test_for_an_agent_with_nothing_to_fix_the_page_says_so(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(a_desk(tmp_path), monkeypatch)
-    picker(app, "In the runs of").set_value("careful").run()
-    assert "All 4 runs succeeded" in said(app)
-    assert not links(app, "sub_goal")
-
-
-def test_another_order_is_in_the_address(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(a_desk(tmp_path), monkeypatch)
-    app.session_state["fix_first_order"] = "critical"
-    app.run()
-    assert not app.exception
-
-
-def test_the_figure_and_the_download_hold_the_list(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(a_desk(tmp_path), monkeypatch)
-    names = {chart.proto.alt for chart in app.get("plotly_chart")}
-    assert "What to fix first" in names
-    assert any("What to fix first (CSV)" in button.proto.label for button in app.get("download_button"))

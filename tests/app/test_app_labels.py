@@ -27,18 +27,6 @@ def workspace(folder: Path, *, labelled: int) -> None:
             store.add(f"{agent}{i}.jsonl", run.ledger())
 
 
-def test_the_judge_is_corrected_when_the_switch_is_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace(tmp_path, labelled=12)
-    app = show_tab(session(tmp_path, monkeypatch, "rankings"), "rankings_tabs", "Labels and judge")
-    assert "People labelled 24 of the 32 sub-goals that a judge decided. Off" in said(app)
-    app.toggle(key="labels_on").set_value(True).run()
-    assert not app.exception
-    assert "from 24 of the 32 sub-goals that a judge decided. With fewer than 30 labels" in said(app)
-    assert "Labels must be a random draw" in said(app)
-
-
 @pytest.mark.parametrize("labelled", [0, 16])
 def test_without_labels_or_with_all_of_them_the_page_says_what_is_needed(
     labelled: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -106,43 +106,6 @@ def test_a_link_opens_its_moment_context_and_skill(folder: Path, monkeypatch: Pa
     assert "How its estimate developed" in {heading.value for heading in app.subheader}
 
 
-def test_a_link_that_names_a_skill_alone_opens_a_context_in_which_it_was_taken(
-    folder: Path, monkeypatch: Patch
-) -> None:
-    app = asked(folder, monkeypatch, skill="guess")
-    chosen = [app.selectbox(key=f"memory_{name}").value for name in ("context", "skill")]
-    assert chosen == ["policy", "guess"]
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        {"as_of": "yesterday"},
-        {"as_of": "2026-01-01"},
-        {"as_of": "0001-01-01T00:00:00+23:00"},
-        {"as_of": "1990-01-01T00:00:00Z"},
-        {"context": "<img src=x>", "skill": "$x^2$", "as_of": "\u202e"},
-    ],
-    ids=str,
-)
-def test_an_address_that_names_nothing_here_shows_the_page_all_the_same(
-    address: dict[str, str], folder: Path, monkeypatch: Patch
-) -> None:
-    app = asked(folder, monkeypatch, **address)
-    assert "What does past experience show?" in said(app)
-    assert metrics(app)["Signals waiting"] == str(waiting(folder))
-    assert "<img" not in said(app)
-
-
-def test_the_choice_is_kept_while_another_page_is_shown(folder: Path, monkeypatch: Patch) -> None:
-    app = asked(folder, monkeypatch, context="policy")
-    app.query_params.clear()  # as a click in the navigation does
-    go_to(app, "data")
-    go_to(app, "memory")
-    assert app.selectbox(key="memory_context").value == "policy"
-    assert app.query_params["context"] == "policy"
-
-
 def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch: Patch) -> None:
     count, before = waiting(folder), memory_of(folder)
     assert count > 0

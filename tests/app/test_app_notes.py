@@ -28,7 +28,7 @@ from untaken.analysis.failure_modes import (
 )
 from untaken.analysis.failure_modes.model_suggesting import model_suggestions
 from untaken.judging.asking import ModelAccess, ReplyStore
-from untaken.ledger import ReviewNote, Run
+from untaken.ledger import Run
 from untaken.workspace import Workspace
 
 BOB = "human:bob"
@@ -72,31 +72,6 @@ def modes_of(run: Run) -> list[tuple[str, str, Place]]:
     return [(one.mode, one.by, one.place) for one in counted(run)]
 
 
-def test_a_note_that_the_run_holds_already_is_not_written_again_and_the_page_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with workspace(tmp_path) as store:
-        app = opened(tmp_path, monkeypatch, store)
-        for _ in range(2):
-            field(app.text_area, "Note").input("the money went back").run()
-            press(app, "add-note")
-        assert "the run already holds exactly this" in app.warning[0].value
-        assert [n.text for n in run_of(store, "r1").of(ReviewNote)] == ["the money went back"]
-
-
-def test_a_note_on_the_selected_sub_goal_is_written_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with workspace(tmp_path) as store:
-        app = opened(tmp_path, monkeypatch, store)
-        field(app.text_area, "Note").input("never paid").run()
-        press(app, "add-note")
-        (note,) = notes_of(run_of(store, "r1"))
-        assert (note.text, note.author, note.place) == ("never paid", "human:ann", Place(sub_goal="pay"))
-        assert "ann · Pay back ·" in plain(app)
-        assert field(app.text_area, "Note").value == ""
-
-
 def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,30 +113,6 @@ def test_a_mode_can_be_withdrawn_by_the_one_who_assigned_it_only(
         press(app, "withdraw-mode")
         assert modes_of(run_of(store, "r1")) == [("paid-twice", BOB, Place())]
         assert not [one for one in app.button if str(one.key).startswith("withdraw-mode")]
-
-
-def test_a_similar_note_suggests_its_mode_which_counts_once_accepted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with workspace(tmp_path) as store:
-        with_modes(tmp_path, "Paid twice", "Lost the thread")
-        store.append_events(
-            run_of(store, "r0"),
-            [note_draft("the order was paid twice", author=BOB), assignment_draft("paid-twice", by=BOB)],
-        )
-        app = opened(tmp_path, monkeypatch, store)
-        assert not [one for one in app.button if str(one.key).startswith("accept-")]
-        field(app.text_area, "Note").input("it paid twice for the order").run()
-        press(app, "add-note")
-        assert "not counted until you accept" in plain(app)
-        assert "Similar to the note “the order was paid twice”" in plain(app)
-        assert modes_of(run_of(store, "r1")) == []
-        assert button(app, "accept").proto.shortcut.lower() == "a"
-        press(app, "accept")
-        (assigned,) = counted(run_of(store, "r1"))
-        (note,) = notes_of(run_of(store, "r1"))
-        assert (assigned.mode, assigned.by, assigned.note) == ("paid-twice", "human:ann", note.seq)
-        assert not [one for one in app.button if str(one.key).startswith("accept-")]
 
 
 def test_a_judges_suggestion_is_shown_with_its_reason_and_can_be_dismissed(

@@ -35,27 +35,6 @@ QUESTIONS = {
     "what_if_not": "Was the action causally better?",
     "data": "What is in this workspace, and can you trust it?",
 }
-NEXT_STEPS = {
-    **dict.fromkeys(
-        (
-            "overview",
-            "run",
-            "review",
-            "compare",
-            "failure_modes",
-            "decisions",
-            "rankings",
-            "memory",
-            "criteria",
-            "audit",
-            "versions",
-        ),
-        "Upload run ledgers and plan graphs on the Data page",
-    ),
-    "annotate": "No plan graph yet. Create one, import one, or get one suggested from runs.",
-    "what_if_not": "No run in this workspace has a planning record",
-    "data": "Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a known format",
-}
 TITLES = {page: page.replace("_", " ").capitalize() for page in QUESTIONS} | {
     "what_if_not": "What-If-Not",
     "review": "Queue",
@@ -66,8 +45,6 @@ TABLES_BEHIND_A_VIEW = {"overview", "run", "compare", "failure_modes"} | {
     "what_if_not",
 }
 """Pages that open on something else: their tables are drawn when they are asked for."""
-MEASURED = {"what_if_not"}
-"""Pages that also tell what was measured once, whatever the workspace holds."""
 HOSTILE = (
     "<img src=x onerror=alert(1)> ![i](http://e.example) [l](javascript:alert(1)) :red[r] $x^2$ **b** `c` "
     ":material/home: <script>alert(1)</script> # h"
@@ -116,15 +93,6 @@ def test_every_page_of_the_app_is_tested_here() -> None:
     assert {file.stem for file in (SAMPLES.parent / "pages").glob("*.py")} == QUESTIONS.keys()
 
 
-@pytest.mark.parametrize("page", QUESTIONS)
-def test_an_empty_workspace_says_what_to_do_next(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(tmp_path, monkeypatch, page)
-    assert NEXT_STEPS[page] in said(app)
-    assert page in MEASURED or [one.key for one in app.button if one.key == "add_samples"]
-    assert page in MEASURED or not app.dataframe
-    assert not app.metric
-
-
 def test_the_whole_desk_of_the_samples_can_be_walked_through(tmp_path: Path, monkeypatch: Patch) -> None:
     with Workspace(tmp_path) as store:
         store.add("refund.plan.yaml", SAMPLES / "graphs/refund-desk.plan.yaml")
@@ -135,33 +103,6 @@ def test_the_whole_desk_of_the_samples_can_be_walked_through(tmp_path: Path, mon
         go_to(app, page)
         assert question in said(app)
     assert set(table(app, "Files")["integrity"].dropna()) >= {"72 INTACT"}
-
-
-def test_the_three_numbers_say_what_they_rest_on(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(a_desk(tmp_path), monkeypatch)
-    assert metrics(app)["Success, mean over tasks"] == "67%"
-    assert "8 of 12 runs with a recorded outcome" in said(app)
-    assert metrics(app)["Successes that missed a critical sub-goal"] == "50%"
-    assert "4 of 8 successful runs with a critical sub-goal" in said(app)
-
-
-def test_the_rule_for_missing_verdicts_changes_the_rates_and_is_named(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    app = show_tab(session(a_desk(tmp_path), monkeypatch, "rankings"), "rankings_tabs", "Standings")
-
-    def counted(agent: str) -> tuple[int, float]:
-        row = table(app, "Agents").set_index("agent").loc[agent]
-        return int(row["sub_goals"]), float(row["completion"])
-
-    strict, careful = counted("failing"), counted("careful")
-    app.radio(key="rules_missing").set_value("drop").run()
-    assert "without a verdict are left out" in said(app)
-    assert counted("failing")[0] < strict[0]  # nobody judged its manners
-    assert counted("careful") == careful
-    go_to(app, "overview")
-    assert "without a verdict are left out" in said(app)
-    assert app.radio(key="rules_missing").value == "drop"
 
 
 def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -175,26 +116,6 @@ def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Pat
     app.multiselect(key="rules_verdicts").select("human:*").run()
     assert int(table(app, "Agents")["unscored"].iloc[0]) == 1  # a name, not a pattern
     assert "verdicts counted:\u2060 human" in said(app)
-
-
-def test_agents_of_another_benchmark_are_chosen_not_mixed_in(tmp_path: Path, monkeypatch: Patch) -> None:
-    a_desk(tmp_path)
-    app = session(tmp_path, monkeypatch)
-    assert "3 agents · 2 tasks" in said(app)
-    selector = app.selectbox(key="group")
-    assert selector.label == "Agents compared"
-    assert selector.options == [
-        "3 agents · 12 runs",
-        "stray · 1 run",
-    ]
-    selector.select_index(1).run()
-    assert "1 agent · 1 task" in said(app)
-    assert "12 runs" in app.button(key="other-set-0").label
-    go_to(app, "decisions")
-    assert app.selectbox(key="group").value == "other"
-    assert "12 runs" in app.button(key="other-set-0").label
-    go_to(app, "data")
-    assert "13 runs" in said(app)  # what is held does not depend on who is compared
 
 
 def test_where_all_ran_the_same_tasks_there_is_nothing_to_choose(tmp_path: Path, monkeypatch: Patch) -> None:

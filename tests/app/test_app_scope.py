@@ -8,13 +8,12 @@ from pathlib import Path
 import desk
 import pytest
 from builders import a_run
-from sessions import go_to, said, sent, session, show_tab
+from sessions import said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from components.shared import searching, text
 from components.shared.state import SCOPE
 from untaken.analysis.corpus import evaluate_corpus, part_of
-from untaken.analysis.failure_modes import note_draft
 from untaken.analysis.ranking import remarks
 from untaken.cli.inputs import compared_part
 from untaken.views import EXPORTED, dump
@@ -43,23 +42,6 @@ def address(app: AppTest) -> dict[str, list[str]]:
 def warnings(app: AppTest) -> list[str]:
     """What the page says of a link that means other numbers; no sidebar, which a phone does not show."""
     return [one.value for one in app.main.warning if "The link " in one.value]
-
-
-def test_another_person_sees_the_numbers_of_the_address(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(two_benchmarks(tmp_path), monkeypatch)
-    assert address(app) == USUAL
-    app.selectbox(key="group").select("other").run()
-    app.radio(key="rules_missing").set_value("drop").run()
-    assert address(app) == CHOSEN
-    assert address(go_to(app, "rankings")) == CHOSEN  # a click in the navigation clears an address
-
-    theirs = session(tmp_path, monkeypatch)
-    for name, values in CHOSEN.items():
-        theirs.query_params[name] = values
-    theirs.run()
-    assert "1 run · 1 agent" in said(theirs)
-    assert "without a verdict are left out" in said(theirs)
-    assert address(theirs) == CHOSEN
 
 
 def test_a_choice_made_on_the_page_outweighs_the_address(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -113,11 +95,6 @@ def test_a_set_of_agents_is_found_by_the_link_when_a_run_of_an_earlier_task_was_
     assert warnings(app) == []
 
 
-def test_the_data_page_says_what_its_exports_are_about(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(two_benchmarks(tmp_path), monkeypatch, "data")
-    assert "Every export has the scope of the pages: 2 runs · " in said(app)
-
-
 def test_an_export_of_a_part_says_how_many_runs_it_leaves_out() -> None:
     whole = desk.corpus()
     part = part_of(whole, [digest for digest, run in whole.runs.items() if run.agent != "stray"])
@@ -131,101 +108,11 @@ def test_an_export_of_a_part_says_how_many_runs_it_leaves_out() -> None:
         assert "runs-left-out" not in [one["code"] for one in of_whole["findings"]]
 
 
-def listing(folder: Path) -> Path:
-    """Two benchmarks, in each of which runs failed; one run of each says that it was read."""
-    with Workspace(two_benchmarks(folder)) as store:
-        lost = [a_run(f"lost-{n}", agent="stray", task="other").finish(False) for n in (1, 2)]
-        failed = desk.failing(1)
-        for run in (*lost, failed):
-            store.add(f"{run.run_id}.jsonl", run.ledger())
-        for run in store.read_runs()[0]:
-            if run.run_id in ("lost-1", failed.run_id):
-                store.append_events(run, [note_draft("it went wrong", author="human:ann")])
-    return folder
-
-
-def offered(app: AppTest) -> set[str]:
-    """The run ids in the picker of runs."""
-    return {words.rpartition(" · ")[2] for words in app.selectbox(key="run_picker").options}
-
-
-def test_lists_of_runs_hold_those_of_the_agents_compared_until_all_are_asked_for(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    app = session(listing(tmp_path), monkeypatch, "run")
-    assert offered(app) == {"careful-1", "lucky-1", "failing-1"}
-    assert "**1 of 2** to review" in said(app)
-    assert "more runs" not in said(app)  # a button of the other agents is above, and a switch of all
-    assert "**0 of 2 reviewed**" in sent_words(go_to(app, "review"))
-    assert "1 of 3 runs read · 1 of them failed" in said(go_to(app, "failure_modes"))
-    assert [words.split(" · ")[0] for words in tasks(go_to(app, "compare"))] == ["refund-1"]
-    assert address(app) == USUAL
-
-    app.segmented_control(key="listed_switch").set_value("all").run()
-    assert address(app) == USUAL | {"listed": ["all"]}
-    assert [words.split(" · ")[0] for words in tasks(app)] == ["refund-1", "other"]
-    app.query_params.clear()  # as a click in the navigation does
-    assert "2 of 6 runs read · 2 of them failed" in said(go_to(app, "failure_modes"))
-    assert "**0 of 4 reviewed**" in sent_words(go_to(app, "review"))
-    assert "Runs of all agents, 3 of them of agents that are not compared" in said(go_to(app, "run"))
-    assert offered(app) == {"careful-1", "lucky-1", "failing-1", "stray", "lost-1", "lost-2"}
-    assert "of 4** to review" in said(app)
-    assert address(app) == USUAL | {"listed": ["all"]}
-
-
-def sent_words(app: AppTest) -> str:
-    """What the page says, with the words of its progress bars."""
-    return " ".join(text for place, text in sent(app) if place in ("Progress.text", "Markdown.body"))
-
-
-def tasks(app: AppTest) -> list[str]:
-    return list(app.selectbox(key="compare_task_picker").options)
-
-
-@pytest.mark.parametrize("page", ["run", "review"])
-def test_a_link_to_a_run_of_other_agents_opens_it_and_says_so(
-    tmp_path: Path, monkeypatch: Patch, page: str
-) -> None:
-    app = session(listing(tmp_path), monkeypatch, page)
-    with Workspace(tmp_path) as store:
-        run = next(run for run in store.read_runs()[0] if run.run_id == "lost-2")
-    assert "is not among the agents compared" not in said(app)
-    app.query_params["run"] = run.digest
-    app.run()
-    assert not app.exception
-    assert app.query_params["run"] in (run.digest, [run.digest])
-    assert "**stray** is not among the agents compared" in said(app)
-    app.button(key="list-all").click().run()
-    assert address(app) == USUAL | {"listed": ["all"]}
-    assert "is not among the agents compared" not in said(app)
-    assert app.query_params["run"] in (run.digest, [run.digest])
-
-
-def test_with_other_agents_another_run_is_chosen(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(listing(tmp_path), monkeypatch, "run")
-    app.selectbox(key="group").select("other").run()
-    assert offered(app) == {"stray", "lost-1", "lost-2"}
-    assert "is not among the agents compared" not in said(app)
-    assert app.query_params["run"] in (chosen := app.selectbox(key="run_picker").value, [chosen])
-
-
 def test_the_search_finds_runs_of_the_agents_compared() -> None:
     corpus = desk.corpus()
     part = compared_part(corpus, "refund-1")
     assert [label for _, label, _ in searching.runs_with(part, ["stray"])] == []
     assert len(searching.runs_with(corpus, ["stray"])) == 1
-
-
-def test_that_every_run_was_read_is_in_the_address(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(listing(tmp_path), monkeypatch, "failure_modes")
-    app.toggle(key="modes_all_read").set_value(True).run()
-    assert "3 of 3 runs read" in said(app)
-    assert address(app) == USUAL | {"all_read": ["1"]}
-    theirs = session(tmp_path, monkeypatch, "failure_modes")
-    assert "1 of 3 runs read" in said(theirs)
-    theirs.query_params["all_read"] = "1"
-    theirs.run()
-    assert "3 of 3 runs read" in said(theirs)
 
 
 def test_the_rule_can_be_switched_back_where_the_address_names_it(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -236,19 +123,6 @@ def test_the_rule_can_be_switched_back_where_the_address_names_it(tmp_path: Path
     app.toggle(key="rule_switch").set_value(False).run()
     assert not app.toggle(key="rule_switch").value
     assert address(app) == USUAL
-
-
-def test_an_order_that_a_link_brought_outlives_a_look_at_another_page(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    app = session(listing(tmp_path), monkeypatch, "review")
-    app.query_params["order"] = "teaches"
-    app.run()
-    app.query_params.clear()  # as a click in the navigation does
-    go_to(app, "run").query_params.clear()
-    app = go_to(app, "review")
-    assert app.segmented_control(key="review_order").value == "teaches"
-    assert app.query_params["order"] in ("teaches", ["teaches"])
 
 
 @pytest.mark.parametrize("page", ["overview", "rankings", "criteria"])

@@ -175,14 +175,6 @@ def test_a_broken_record_is_named_and_costs_only_itself(tmp_path: Path, monkeypa
     assert any("broken" in warning.value for warning in app.warning)
 
 
-def test_a_run_chosen_on_another_page_that_has_no_record_is_not_shown_as_if_it_had(
-    folder: Path, monkeypatch: Patch
-) -> None:
-    app = opened(folder, monkeypatch, run=DIGESTS[f"{AGENT}.crafter-open-seed2"])
-    assert "has no planning record" in said(app)
-    assert app.selectbox(key="what_if_not_run").value == DIGESTS[NAME]
-
-
 def test_it_needs_no_simulator(folder: Path, monkeypatch: Patch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "crafter"]:
         monkeypatch.delitem(sys.modules, name)

@@ -10,8 +10,5 @@ import pytest
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
-    """The desk's ledgers and graph, and an altered ledger."""
-    desk.write_folder(tmp_path)
-    lines = desk.careful(77).ledger().splitlines(keepends=True)
-    (tmp_path / "altered.jsonl").write_bytes(b"".join([*lines[:2], *lines[3:]]))
-    return tmp_path
+    """The desk's ledgers and graph."""
+    return desk.write_folder(tmp_path / "world")

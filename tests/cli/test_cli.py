@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,25 +16,6 @@ import pytest
 from untaken.cli import main
 from untaken.cli.console import plain
 from untaken.views import SCHEMAS, json_schema
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ledgers, a graph, a memory, and one of each thing that can be wrong."""
-    folder = desk.write_folder(tmp_path_factory.mktemp("world"))
-    broken = folder / "broken"
-    broken.mkdir()
-    lines = desk.careful(1).ledger().splitlines(keepends=True)
-    (broken / "altered.jsonl").write_bytes(b"".join([*lines[:2], *lines[3:]]))
-    (broken / "bad.plan.yaml").write_bytes(b"id: g\nsub_goals:\n- {id: a, deps: [b]}\n- {id: b, deps: [a]}\n")
-    (broken / "bad.memory.jsonl").write_text("nonsense\n")
-    (folder / "empty").mkdir()
-    if os.name == "posix":
-        os.mkfifo(folder / "pipe")
-    (folder / "unanchored").mkdir()
-    (folder / "unanchored" / "a.jsonl").write_bytes(desk.careful(5).ledger())
-    assert main(["memory", "build", str(folder / "ledgers"), "-o", str(folder / "m.memory.jsonl")]) == 0
-    return folder
 
 
 def document(words: list[str], capsys: pytest.CaptureFixture[str], want: int) -> dict[str, Any]:

@@ -16,17 +16,10 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
-    """The desk, its next version, one with hostile words, and one that is none."""
+    """The desk, and a plan of it with hostile words."""
     folder = desk.write_folder(tmp_path / "world")
-    newer = desk.GRAPH.replace(b"title: Refund desk", b"title: Refund desk\nversion: 2")
-    newer = newer.replace(b"- id: refund", b"- id: pay").replace(b"  critical: true\n", b"")
-    (folder / "new.plan.yaml").write_bytes(newer)
     hostile = desk.GRAPH.replace(b"title: Check policy", f'title: "{HOSTILE}"'.encode())
     (folder / "hostile.plan.yaml").write_bytes(hostile)
-    (folder / "other").mkdir()
-    (folder / "other" / "o.plan.yaml").write_text("id: o\ntasks: [other]\nsub_goals: [{id: a}]\n")
-    (folder / "bad.plan.yaml").write_text("id: g\nsub_goals: [{id: a, deps: [a]}]\n")
-    (folder / "empty.plan.yaml").write_text("id: g\nsub_goals: []\nmetadata: {nothing_expected: true}\n")
     return folder
 
 

@@ -14,19 +14,6 @@ from untaken.errors import Unscored
 from untaken.views.spending import AgentUsage, usage
 
 
-def runs() -> list[Any]:
-    """Two agents in four tasks, three runs each; one records no cost, and nobody records a plan."""
-    made = []
-    for agent, cheap in (("quick", 0.1), ("slow", 0.4)):
-        for task in range(4):
-            for trial in range(3):
-                run = a_run(f"{agent}-{task}-{trial}", agent=agent, task=f"t{task}")
-                cost = None if (task, trial) == (0, 0) else cheap + 0.01 * trial
-                run.finish(trial > 0, cost=cost, steps=5 + task, metrics={"total_tokens": 100 * (trial + 1)})
-                made.append(run)
-    return made
-
-
 def by_agent(made: list[Any]) -> AgentUsage:
     return usage([run.run() for run in made])[0]
 
