@@ -170,6 +170,7 @@ MISSED = [
     ("a call that another rule claims first", {"rules": [{"tool": "sear*"}]}, a_run().call("search").finish(), "mapping", "is mapped to 'look' first"),
     ("no message like it", {"rules": [{"text": "*sorry*"}]}, a_run().say("hello").finish(), "agent", 'no message like "*sorry*"'),
     ("the user's call is not the agent's", {"rules": [{"tool": "read_policy"}]}, a_run().call("search").call("readPolicy", by="user").finish(), "agent", "no call of read_policy"),
+    ("its own tool with another argument", {"rules": [{"tool": "read_policy", "arguments": {"id": 1}}]}, a_run().call("read_policy", id=2).call("ping").finish(), "agent", "no call of read_policy"),
     ("at most three actions are named", {"rules": [{"tool": tool} for tool in ("one", "two", "three", "four")]}, a_run().call("ping").finish(), "agent", "no call of one or call of two or call of three; its only call serves no sub-goal"),
     ("four letters of a pattern are enough", {"rules": [{"tool": "Bash", "arguments": {"command": {"glob": "make*"}}}]}, a_run().call("Bash", command="sudo make").finish(), "mapping", 'says "make" in command'),
     ("three are not", {"rules": [{"tool": "Bash", "arguments": {"command": {"glob": "mak*"}}}]}, a_run().call("Bash", command="sudo make").finish(), "agent", "no call of Bash with"),

@@ -170,6 +170,19 @@ def test_a_step_that_was_passed_over_at_any_distance_is_counted() -> None:
     assert reached == {"find": (0, 6), "check": (0, 0), "pay": (0, 0)}
 
 
+def test_costs_are_compared_in_tasks_where_both_versions_record_them() -> None:
+    made = [
+        a_run(f"{version}{n}", task=f"t{n}", version=version)
+        .call("find", ok=True)
+        .finish(True, cost=cost)
+        .run()
+        for version, costs in (("A", [1.0] * 5), ("B", [None, *[2.0] * 4]))
+        for n, cost in enumerate(costs)
+    ]
+    cost = next(one for one in compared(made).costs if one.measure == "cost")
+    assert (cost.tasks, cost.difference) == (4, 1.0)
+
+
 def test_several_agents_on_a_task_are_one_difference_in_cost() -> None:
     made = [
         worked(f"{version}{agent}{n}", f"t{n}", version=version, agent=agent, retried=version == "B")
