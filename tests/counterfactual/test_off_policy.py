@@ -156,9 +156,11 @@ def test_choices_without_odds_are_left_out_and_counted() -> None:
         *(choice(f"r{i}", "a", float(i % 2), {"a": 0.5, "b": 0.5}) for i in range(6)),
         *(choice(f"s{i}", "a", 1.0, None) for i in range(4)),
         choice("t", "b", 1.0, None),
+        choice("u", "c", 1.0, {"c": 1.0}),
     ]
     found = off_policy(choices, SUCCESS_ONLY)
-    assert (found["ctx", "a"].n, found["ctx", "a"].left_out, found["ctx", "a"].snips) == (6, 4, 0.5)
+    a = found["ctx", "a"]
+    assert (a.n, a.offered, a.left_out, a.snips) == (6, 6, 4, 0.5)
     assert found["ctx", "b"].snips == Unscored("no run took the skill with logged probabilities")
     assert found["ctx", "b"].left_out == 1
 
