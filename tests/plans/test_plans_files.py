@@ -171,6 +171,11 @@ def test_json_export_is_the_schema_itself() -> None:
         ("id: g\nsub_goals: [{id: a, chekc: outcome}]\n", "Did you mean `check`?"),
         ("id: g\nsub_goals: [{id: a, check: {tool_cal: {name: x}}}]\n", "Did you mean `tool_call`?"),
         ("id: g\nsub_goals: [{id: a, rules: [{tol: x}]}]\n", "Did you mean `tool`?"),
+        ("id: g\nsub_goals: [{id: a, requires: [b]}]\n", "Did you mean `deps`?"),
+        (
+            "id: g\nsub_goals: [{id: a, check: {tool_call: {name: x, args: {}}}}]\n",
+            "Did you mean `arguments`?",
+        ),
         ("id: g\nsub_goals: [{id: a, zzz: 1}]\n", "Keys here: id, title"),
     ],
 )

@@ -224,6 +224,16 @@ def _converted(document: Document) -> PlanGraph:
         ) from None
 
 
+SAID_ELSEWHERE: Final = {
+    "deps": ("requires", "depends_on", "dependencies", "needs", "after", "prerequisites", "parents"),
+    "critical": ("required", "mandatory", "must"),
+    "arguments": ("args", "params", "parameters", "input", "inputs"),
+    "title": ("name", "label", "summary"),
+    "sub_goals": ("nodes", "steps", "subgoals", "goals"),
+}
+"""Keys by the words that other formats have for them: spelling alone takes `requires` for `rules`."""
+
+
 def _key_hint(message: str) -> str:
     """The key that was meant, those that there are, and where they are described."""
     unknown = _UNKNOWN_KEY.search(message)
@@ -231,7 +241,9 @@ def _key_hint(message: str) -> str:
     keys = KEYS.get(place[-1] if place else "")
     if unknown is None or keys is None:
         return FORMAT_HINT
-    near = get_close_matches(unknown.group(1), keys, n=1)
+    written = unknown.group(1)
+    meant = next((key for key, words in SAID_ELSEWHERE.items() if written in words and key in keys), None)
+    near = [meant] if meant else get_close_matches(written, keys, n=1)
     suggestion = f"Did you mean `{near[0]}`? " if near else ""
     return f"{suggestion}Keys here: {', '.join(keys)}. {FORMAT_HINT}"
 
