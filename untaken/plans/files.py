@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path, PurePath
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -55,6 +55,14 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """The keys of each mapping in a plan graph, by the key that holds it."""
 FORMAT_HINT = "`untaken schema graph` prints the format; docs/interface.md, section 2, explains it."
 _UNKNOWN_KEY = re.compile(r"unknown field `([^`]{1,100})`")
+SAID_ELSEWHERE: Final = {
+    "deps": ("requires", "depends_on", "dependencies", "needs", "after", "prerequisites", "parents"),
+    "critical": ("required", "mandatory", "must"),
+    "arguments": ("args", "params", "parameters", "input", "inputs"),
+    "title": ("name", "label", "summary"),
+    "sub_goals": ("nodes", "steps", "subgoals", "goals"),
+}
+"""Keys by the words that other formats have for them: spelling alone takes `requires` for `rules`."""
 _PLACE = re.compile(r"`\$((?:\.\w+|\[\d+\])+)")
 
 
@@ -222,16 +230,6 @@ def _converted(document: Document) -> PlanGraph:
             where=document.where(_path_in(str(error))),
             hint=_key_hint(str(error)),
         ) from None
-
-
-SAID_ELSEWHERE: Final = {
-    "deps": ("requires", "depends_on", "dependencies", "needs", "after", "prerequisites", "parents"),
-    "critical": ("required", "mandatory", "must"),
-    "arguments": ("args", "params", "parameters", "input", "inputs"),
-    "title": ("name", "label", "summary"),
-    "sub_goals": ("nodes", "steps", "subgoals", "goals"),
-}
-"""Keys by the words that other formats have for them: spelling alone takes `requires` for `rules`."""
 
 
 def _key_hint(message: str) -> str:
