@@ -98,6 +98,7 @@ def more_rows(shown: int, total: int, *, step: int) -> None:
 
 def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
     """The choices shown, by name, for people who do not click in figures."""
+    # Every option is sent to the browser again with each click.
     options = {choice.digest: choice for choice in (*shown[:FEW], *([chosen] if chosen else []))}
     cards.picker(
         "Choice",

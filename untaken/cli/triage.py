@@ -33,6 +33,7 @@ def add_to(verbs: Verbs) -> None:
 def run_triage(args: argparse.Namespace, console: Console) -> int:
     """Prints the fix-first list and what belongs beside it; 1 where a ledger or graph is broken."""
     scored, corpus = evaluated_paths(args, console)
+    # 0 lists all: a slice up to None does.
     found, top = triage(corpus, agents=args.agent), args.top or None
     if args.packet is not None:
         return print_packet(fix_packet(corpus, nth(found.items, args.packet)), console)
@@ -53,6 +54,7 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
             findings=scored.findings,
         )
     )
+    # What could be read is advised on; a pipeline must still hear that a ledger is not to be trusted.
     return 1 if scored.broken else 0
 
 
@@ -93,9 +95,11 @@ def _print_items(found: Triage, corpus: Corpus, top: int | None, console: Consol
         "✓ recommended; failed: failed runs that fail first here; gain: success gained if they succeeded as "
         "often as the runs that passed here; critical: critical completion lost here"
     )
+    # The reason is a sentence: a column of it would push the figures off a terminal.
     for item in shown:
         if item.recommended:
             console.say(plain(f"Fix “{item.title}” ({item.reason}): {item.why}."))
+    # Without a word on why, no recommendation reads as nothing to fix.
     if not any(item.recommended for item in found.items):
         console.say(plain(f"None is recommended. “{shown[0].title}”: {shown[0].why}."))
     console.say()
@@ -106,6 +110,7 @@ def _print_apart(found: Triage, corpus: Corpus, top: int | None, console: Consol
     for group in found.infrastructure:
         unknown = f", {group.no_outcome:,} without an outcome" if group.no_outcome else ""
         kind = group.kind.replace("_", " ")
+        # A limit of steps is reached by runs that go round in circles as well as by long tasks.
         loops = " (they may be looping)" if group.kind == "step_limit" else ""
         failed = counted(group.failed_runs, "failed run")
         console.say(plain(f"Ended by {kind}{loops}: {failed}{unknown}; see {_runs(group.runs, corpus)}"))
@@ -121,6 +126,7 @@ def _print_apart(found: Triage, corpus: Corpus, top: int | None, console: Consol
     for one in found.left_out:
         if one.doubt:
             console.say(plain(f"Not counted as a failure: {one.doubt_words}"))
+    # Named all the same: a sub-goal that nobody lists looks as if it were always completed.
     if others := [one for one in found.left_out if not one.doubt]:
         shown = others[:top]
         named = ", ".join(f"“{one.title}” ({one.way}, {one.failed_runs})" for one in shown)

@@ -105,6 +105,7 @@ class Choices(Sequence[Choice]):
         listed = [at for n, at in enumerate(self._order) if n < LISTED or at in self._made]
         self.listed = tuple(self._choices(listed))
         self._made |= zip(listed, self.listed, strict=True)
+        # The frame of paths needs a number of each choice to count those that are not listed.
         number_of = np.full(len(keys), -1)
         number_of[listed] = np.arange(len(listed))
         number_of[number_of < 0] = np.arange(len(listed), len(keys))
@@ -117,6 +118,7 @@ class Choices(Sequence[Choice]):
         made = self._made
         scored = [at for at, choice in made.items() if number(choice.advantage) is not None]
         scored.sort(key=lambda at: _weight(made[at]))
+        # Over all memories: which of two equally frequent ones comes first must not depend on their order.
         name = np.empty(len(keys), dtype=np.int64)
         name[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
         often = np.concatenate([np.zeros(0, dtype=np.int64), *(one.often for one in self._gatherings)])
@@ -250,6 +252,7 @@ class _Gathering:
     def with_history(self, threshold: float) -> dict[int, Choice]:
         """Those whose alternative was taken in some run, by place."""
         record = self._snapshot.record
+        # One look at each alternative, before anything is compared: most have no history in a wide log.
         places = [at for at, (_, other, context) in enumerate(self.keys) if record(other, context)]
         keys = [self.keys[at] for at in places]
         pairs = [Pair(context, selected, alternative) for selected, alternative, context in keys]
@@ -267,12 +270,14 @@ class _Gathering:
 
     def unseen(self, places: Sequence[int]) -> Iterator[Choice]:
         """Some whose alternative no run took."""
+        # Together: alternatives that nobody took share their parts within a context.
         parts = parts_between(self._snapshot, [self.keys[at] for at in places])
         return (self._choice(at, None, UNTESTED, parts[self.keys[at]]) for at in places)
 
     def _context_at(self, place: int) -> str | None:
         if self._level[self._paths.kind[self._bounds[place]]] > 1:
             return self._coarse.get(self.keys[place][2])
+        # Events that name no context in words are passed over, not a reason to show a digest.
         at, behind = self._named[place : place + 2]
         if at == behind:
             return None

@@ -186,7 +186,7 @@ class Numbers:
         key = skill, context_hash
         if key not in self._runs:
             place = history.totals.places.get(key)
-            if place is None:
+            if place is None:  # not kept: a wide log asks for hundreds of thousands of these
                 return self._nobody
             self._runs[key] = self._runs_at(history, history.totals.first_outcomes(place))
         return self._runs[key]

@@ -149,6 +149,7 @@ def other_tool(sample: Sample) -> OtherTool | None:
 
 def _records(sample: Sample) -> Iterator[Mapping[str, Any]]:
     """The objects that are looked at: records, and the first ones that they list."""
+    # Exports differ in how deep they wrap a record; three of a list are enough to know the tool.
     for record in map(mapping, sample.records):
         yield record
         for name in _NESTED:

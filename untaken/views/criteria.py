@@ -165,6 +165,7 @@ def attacks_table(found: Verification) -> pd.DataFrame:
 
 def _attacks(check: CriterionCheck, *, detected: bool) -> str | None:
     tests = check.discrimination.attacks
+    # None, not an empty text: tables show a missing cell as such.
     return ", ".join(t.attack for t in tests if (t.detected if detected else t.rewarded)) or None
 
 
@@ -217,6 +218,7 @@ def criteria_document(
     return CRITERIA_DOCUMENT(
         quantifier_runs=[_pass(one) for one in passes],
         across_runs={one.name: one for one in across_runs(passes)},
+        # Left out unless wanted: every run × pass × criterion is most of the document.
         runs=[_values(one, item) for one in passes for item in one.items] if runs else UNSET,
         against_people=UNSET if people is None else people,
         findings=findings,

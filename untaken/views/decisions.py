@@ -91,6 +91,7 @@ _OF_A_RUN: Final[Columns[BranchRow]] = {
 
 def run_decisions_table(run: Run, decisions: Iterable[Decision]) -> pd.DataFrame:
     """The rows of `decisions_table` for decisions of one run, in words."""
+    # Columns of one run leave its own score out: working it out would score the runs of the whole memory.
     contexts, unknown = contexts_of(run), Unscored("not asked for")
     rows = (
         BranchRow(run, unknown, decision, branch, contexts[decision.decision_point])
@@ -122,6 +123,7 @@ def _branch(corpus: Corpus, digest: str, seq: int, alternative: str) -> BranchRo
 def decisions_in_parts(corpus: Corpus, runs: int = PART_RUNS) -> Iterator[pd.DataFrame]:
     """The rows of `decisions_table`, so many runs at a time; a part without rows, where there is no run."""
     digests = list(corpus.runs)
+    # Once even without a run: a file of no rows still has its columns.
     for begin in range(0, max(1, len(digests)), runs):
         yield frame(DECISIONS, _branches(corpus, digests[begin : begin + runs]))
 
@@ -131,6 +133,7 @@ def _branches(corpus: Corpus, digests: Iterable[str]) -> Iterator[BranchRow]:
         run = corpus.runs[digest]
         if decisions := corpus.evaluations.decisions(digest):
             contexts, actual = contexts_of(run), corpus.evaluations.actual_score(digest)
+            # Decisions are made again each time they are asked for, so they are asked for once a run.
             for decision in decisions:
                 context = contexts.get(decision.decision_point)
                 for branch in decision.branches:

@@ -162,6 +162,7 @@ class OutcomeSplit:
     @property
     def clear(self) -> bool:
         """Whether it is significant among all rows tested."""
+        # Adjusted: of twenty rows that say nothing one has p ≤ .05.
         return not isinstance(self.p_holm, Unscored) and self.p_holm <= ALPHA
 
 
@@ -208,5 +209,6 @@ class SideBySide:
     @property
     def first_rows(self) -> tuple[tuple[AlignedRow, int], ...]:
         """The rows where runs first diverge from the reference, in order, with the number of runs."""
+        # By the plan: the other levels tell when and how a run went astray, not which sub-goal it missed.
         first = [split.key for one in self.divergences if (split := one.split("plan"))]
         return tuple((row, first.count(row.key)) for row in self.rows if row.key in first)
