@@ -130,6 +130,7 @@ def _only_counted(paths: pd.DataFrame) -> int:
 def _every_choice(review: ChoiceReview, choices: Sequence[Choice], paths: pd.DataFrame) -> None:
     def draw() -> None:
         first, more = table_of_choices(choices[:FEW]), _only_counted(paths)
+        # Filters know the paths of choices that are not listed, not the choices themselves.
         unfiltered, evaluated = len(paths) == len(review.paths), state.later(_evaluated)
         if len(choices) + more > len(first):
             words = (

@@ -240,6 +240,7 @@ def _key_hint(message: str) -> str:
     if unknown is None or keys is None:
         return FORMAT_HINT
     written = unknown.group(1)
+    # By meaning before spelling, and only where the key exists at this place.
     meant = next((key for key, words in SAID_ELSEWHERE.items() if written in words and key in keys), None)
     near = [meant] if meant else get_close_matches(written, keys, n=1)
     suggestion = f"Did you mean `{near[0]}`? " if near else ""

@@ -23,6 +23,7 @@ def paths_frame(
     tasks: Sequence[str],
 ) -> pd.DataFrame:
     """As `untaken.views.choices_reviewed.ChoiceReview.paths`, whose attributes the arguments are."""
+    # −1 is pandas' code for a missing category.
     listed = np.where(choice < len(made), choice, -1)
     supports = [*(SUPPORTS.index(one.support) for one in made), SUPPORTS.index("none")]  # the last, at -1
     return pd.DataFrame(
