@@ -55,7 +55,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """The keys of each mapping in a plan graph, by the key that holds it."""
 FORMAT_HINT = "`untaken schema graph` prints the format; docs/interface.md, section 2, explains it."
 _UNKNOWN_KEY = re.compile(r"unknown field `([^`]{1,100})`")
-SAID_ELSEWHERE: Final = {
+FOREIGN_KEYS: Final = {
     "deps": ("requires", "depends_on", "dependencies", "needs", "after", "prerequisites", "parents"),
     "critical": ("required", "mandatory", "must"),
     "arguments": ("args", "params", "parameters", "input", "inputs"),
@@ -241,7 +241,7 @@ def _key_hint(message: str) -> str:
         return FORMAT_HINT
     written = unknown.group(1)
     # By meaning before spelling, and only where the key exists at this place.
-    meant = next((key for key, words in SAID_ELSEWHERE.items() if written in words and key in keys), None)
+    meant = next((key for key, words in FOREIGN_KEYS.items() if written in words and key in keys), None)
     near = [meant] if meant else get_close_matches(written, keys, n=1)
     suggestion = f"Did you mean `{near[0]}`? " if near else ""
     return f"{suggestion}Keys here: {', '.join(keys)}. {FORMAT_HINT}"
