@@ -121,20 +121,6 @@ def test_a_skill_that_fails_in_every_context_is_one_item_and_in_one_context_is_n
     assert causes("b") == [("fast", "b", 6, True)]
 
 
-def test_where_only_the_causes_of_one_sub_goal_together_are_more_than_chance_the_largest_is_recommended() -> (
-    None
-):
-    graph = a_graph(step("look"), step("think"), step("act"), tasks=["t*"])
-    runs = many("s", "look think act", 30, True)
-    for words, fails in (("socket closed", 6), ("quota used up", 5), ("token expired", 5)):
-        for n in range(fails):
-            run = a_run(f"{words}{n}", task=f"t{n % 3}").call("look", ok=True).call("think")
-            runs.append(run.observe(words, ok=False, call_id="c2").call("act", ok=True).finish(False))
-    found = triage(corpus_of(runs, graph))
-    assert [item.failed_runs for item in found.items] == [6, 5, 5]
-    assert [item.failed_runs for item in found.recommended] == [6]
-
-
 def test_printed_it_is_a_short_table() -> None:
     head, row = str(triage(corpus_of([did("r", "look think", False)]))).splitlines()
     assert head.startswith("1 failed run of 1")

@@ -11,7 +11,6 @@ from untaken.analysis.fix_first.items import FixItem
 from untaken.analysis.fix_first.subjects import Key
 from untaken.analysis.fix_first.tally import ALPHA, FailureTally, one_of_two
 from untaken.numbers import counted, p_value, percent
-from untaken.scoring import Way
 
 LEAST_RUNS: Final = 3
 LEAST_TASKS: Final = 2
@@ -20,17 +19,15 @@ RARE: Final = 0.05
 that is missed in at most this share of runs may be a slip."""
 
 Members = tuple[Key, ...]
-Cell = tuple[Members, Way]
-Name = TypeVar("Name", str, Members, Cell)
+Name = TypeVar("Name", str, Members)
 
 
 def recommended(items: Sequence[FixItem], tally: FailureTally) -> list[FixItem]:
     """The items with what the rule says of each.
 
     For failure: 3 failed runs of 2 tasks; more of them than if all failed runs were spread evenly over the
-    sub-goals and the two ways of failing (binomial, from the largest item down, until one is not), or the
-    largest of several causes that have more together; and it is critical, or rare among successes, or more
-    frequent among failures (exact, Holm).
+    sub-goals and the two ways of failing (binomial, from the largest item down, until one is not); and it is
+    critical, or rare among successes, or more frequent among failures (exact, Holm).
 
     For critical completion, whatever the outcome says: a critical sub-goal at which 3 runs of 2 tasks go
     wrong first; and more of them than an even spread gives (the same test, over all runs), or more than
@@ -38,24 +35,11 @@ def recommended(items: Sequence[FixItem], tally: FailureTally) -> list[FixItem]:
     """
     tests = {item.digest: _test(item, tally) for item in items}
     adjusted = _adjusted({digest: p for digest, p in tests.items() if p is not None})
-    crowded = _crowded_items(items, tally)
+    counts = {item.digest: item.failed_runs for item in items}
+    crowded = _crowded(counts, len(tally.counted), 2 * len(tally.required))  # two ways of failing at each
     found = [replace(item, p=adjusted.get(item.digest)) for item in items]
     found = [_for_failure(item, tally, item.digest in crowded) for item in found]
     return _for_critical_completion(found, tally)
-
-
-def _crowded_items(items: Sequence[FixItem], tally: FailureTally) -> set[str]:
-    """Digests of the crowded items; where only the causes of one way together are crowded, of the largest."""
-    left, cells = len(tally.counted), 2 * len(tally.required)  # two ways of failing at each
-    found = _crowded({item.digest: item.failed_runs for item in items}, left, cells)
-    causes: dict[Cell, list[FixItem]] = {}
-    for item in items:
-        causes.setdefault((item.members, one_of_two(item.way)), []).append(item)
-    together = {cell: sum(item.failed_runs for item in some) for cell, some in causes.items()}
-    for cell in _crowded(together, left, cells):
-        if found.isdisjoint(item.digest for item in causes[cell]):
-            found.add(min(causes[cell], key=lambda item: (-item.failed_runs, item.digest)).digest)
-    return found
 
 
 def _crowded(counts: Mapping[Name, int], left: int, cells: int) -> set[Name]:
