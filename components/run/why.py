@@ -64,7 +64,9 @@ def _cause(report: RunReport) -> None:
     reason = text.sentence(text.label(named(report, score.diagnosis_reason), 400))
     other = bool(about) and f"'{about}'" not in score.diagnosis_advice
     alone = fine or other or score.diagnosis_advice  # the advice says what to look at
-    if score.diagnosis_reason != report.cause.detail:
+    # Where one sub-goal alone is undone, its count says no more than the headline.
+    repeats = alone and score.diagnosis in ("inside", "skipping") and score.required - score.completed == 1
+    if score.diagnosis_reason != report.cause.detail and not repeats:
         st.caption(reason if alone else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
     if score.diagnosis_advice and not other:  # it is for the failure that the headline names
         st.text(text.one_line(named(report, score.diagnosis_advice), 600))

@@ -143,6 +143,18 @@ def test_a_title_that_is_the_id_of_another_sub_goal_is_left_as_it_is() -> None:
     )
 
 
+@pytest.mark.parametrize(("calls", "counted"), [(("search", "read_policy"), False), (("search",), True)])
+def test_how_many_sub_goals_are_undone_is_said_where_it_is_more_than_the_headline(
+    calls: tuple[str, ...], counted: bool, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    run = a_run("r", agent="lost", task="ticket-1")
+    for tool in calls:
+        run.call(tool, ok=True)
+    words = said(open_app(tmp_path, monkeypatch, run.finish(False).ledger()))
+    assert "never attempted" in words
+    assert ("required sub\\-goals not completed" in words) == counted
+
+
 def test_the_advice_is_not_about_another_failure_than_the_headline(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
