@@ -277,7 +277,7 @@ class _Gathering:
     def _context_at(self, place: int) -> str | None:
         if self._level[self._paths.kind[self._bounds[place]]] > 1:
             return self._coarse.get(self.keys[place][2])
-        # Events that name no context in words are passed over, not a reason to show a digest.
+        # Events that name no context in words are skipped; they are no reason to show a digest.
         at, behind = self._named[place : place + 2]
         if at == behind:
             return None
