@@ -139,7 +139,9 @@ SKIPS = a_graph(step("greet"), step("look", "greet"), step("act", "look"), tasks
     ("desc", "successes_without", "successes", "failures_without", "harmless"),
     [
         ("as many successes leave it out", 5, 10, 3, True),
+        ("three of five successes", 3, 5, 3, True),
         ("fewer than three successes leave it out", 2, 10, 3, False),
+        ("more than 10% of successes leave it out", 3, 29, 3, True),
         ("not more than 10% of successes leave it out", 3, 30, 3, False),
         ("fewer than five successes in all", 3, 4, 3, False),
         ("failures leave it out far more often", 3, 20, 9, False),

@@ -170,7 +170,7 @@ def test_another_programs_way_to_write_a_count_or_an_absent_text_is_read() -> No
 
 @pytest.mark.parametrize("steps", ["1.5", '"1"', "1e300", "-1.0"])
 def test_a_count_that_is_none_is_refused_as_it_is_written(steps: str) -> None:
-    with pytest.raises(LineFault, match="steps") as caught:
+    with pytest.raises(LineFault, match=r"^`steps`: expected ") as caught:
         decode_event(finished("").replace('"steps":1', f'"steps":{steps}').encode())
     assert caught.value.code == "ledger-bad-event"
 

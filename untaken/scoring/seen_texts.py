@@ -130,8 +130,7 @@ def sought(value: Any, argument: str = "") -> SoughtValue:
         long = digits.isdigit() and (len(digits) >= _LONG or (len(digits) > 1 and digits[0] == "0"))
         is_id = long or _ID_NAMES.search(argument) is not None
         return SoughtValue(kind="id" if is_id else "amount", words=words, number=number)
-    days = set(_days(text[:64]))
-    if len(days) == 1 and len(text) <= _DATE_CHARS:
+    if len(text) <= _DATE_CHARS and len(days := set(_days(text))) == 1:
         return SoughtValue(kind="date", words=words, day=next(iter(days)))
     has_digit = any(sign.isdigit() for sign in text)
     return SoughtValue(kind="id" if has_digit and " " not in text.strip() else "word", words=words)
