@@ -52,9 +52,8 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
         lead = f"{above} is ahead by {size} points" if float(size) else "Both have the same value"
         return (
             f"The log shows no clear difference between {first} and {second} by {metric}. {lead} {tasks}; "
-            f"the {span} includes 0 ({p_value(pair.p, 'p')}). That does not "
-            f"mean they are equal: with these tasks, a true difference must be "
-            f"{points(pair.mde, sign=False)} points or more to be detected in four of five cases."
+            f"the {span} includes 0 ({p_value(pair.p, 'p')}). That does not mean they are equal: "
+            f"{_detected(pair)}."
         )
     sentence = (
         f"{above} is ahead of {below} by {metric}: {size} points {tasks}, {span}, {p_value(pair.p, 'p')}."
@@ -64,11 +63,25 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
 
 def band_words(pair: PairedDifference) -> str:
     """What the shaded band of a difference says."""
+    if _too_few(pair):
+        return f"All shaded: {_detected(pair)}"
     size = points(pair.mde, sign=False)
     return (
         f"Shaded: differences below {size} points, which {pair.n_tasks} tasks like these detect in fewer "
         "than four of five cases"
     )
+
+
+def _too_few(pair: PairedDifference) -> bool:
+    # The error of two tasks can ask for a difference of 600 points: there is none above 100.
+    return (number(pair.mde) or 0.0) > 1
+
+
+def _detected(pair: PairedDifference) -> str:
+    if _too_few(pair):
+        return f"{pair.n_tasks} tasks like these detect no difference in four of five cases"
+    least = f"{points(pair.mde, sign=False)} points or more"
+    return f"with these tasks, a true difference must be {least} to be detected in four of five cases"
 
 
 def _family(pair: PairedDifference) -> str:

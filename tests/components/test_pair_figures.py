@@ -190,6 +190,12 @@ SENTENCES = [
     ("the other way round", a_pair(-0.3), "Yes", "B is ahead of A"),
     ("no clear difference", a_pair(0.05), "No clear difference", "no clear difference between A and B"),
     ("what could be found", a_pair(0.05), "No clear difference", "must be 15.0 points or more"),
+    (
+        "too few tasks",
+        a_pair(0.05, mde=6.1),
+        "No clear difference",
+        "12 tasks like these detect no difference",
+    ),
     ("one task", a_pair(0.3, None), "Unknown", "needs two tasks"),
     ("no common task", a_pair(None), "Unknown", "no task has a value for both"),
 ]

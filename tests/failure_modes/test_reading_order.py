@@ -164,7 +164,10 @@ def test_95_percent_is_said_to_be_seen_only_where_the_upper_end_says_so() -> Non
 
 
 def test_without_modes_saturation_says_what_to_do() -> None:
-    assert saturation((), unread=3).words == "No failure mode assigned yet. Read a failed run and assign one."
+    assert (
+        saturation((), unread=3).words
+        == "No failed run has a failure mode yet. Read one and assign it."
+    )
 
 
 def test_the_shape_of_a_broken_looking_flood_of_errors_stays_small() -> None:
