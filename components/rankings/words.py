@@ -79,7 +79,7 @@ def _too_few(pair: PairedDifference) -> bool:
 
 def _detected(pair: PairedDifference) -> str:
     if _too_few(pair):
-        return f"{pair.n_tasks} tasks like these detect no difference in four of five cases"
+        return f"{pair.n_tasks} tasks are too few to detect even 100 points in four of five cases"
     least = f"{points(pair.mde, sign=False)} points or more"
     return f"with these tasks, a true difference must be {least} to be detected in four of five cases"
 

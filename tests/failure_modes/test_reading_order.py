@@ -166,7 +166,7 @@ def test_95_percent_is_said_to_be_seen_only_where_the_upper_end_says_so() -> Non
 def test_without_modes_saturation_says_what_to_do() -> None:
     assert (
         saturation((), unread=3).words
-        == "No failed run has a failure mode yet. Read one and assign it."
+        == "No failed run has a failure mode yet. Read one and name what failed."
     )
 
 

@@ -42,7 +42,7 @@ class Saturation:
         """The estimate as sentences, with what to do next."""
         seen = self.unseen
         if isinstance(seen.share, Unscored):
-            return "No failed run has a failure mode yet. Read one and assign it."
+            return "No failed run has a failure mode yet. Read one and name what failed."
         if isinstance(seen.low, Unscored) or isinstance(seen.high, Unscored):
             return "One task read. Read a few more to see how much is still unseen."
         each = decimal(self.failed / seen.samples, 1).removesuffix(".0")
