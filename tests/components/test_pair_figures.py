@@ -194,7 +194,7 @@ SENTENCES = [
         "too few tasks",
         a_pair(0.05, mde=6.1),
         "No clear difference",
-        "12 tasks like these detect no difference",
+        "12 tasks are too few to detect even 100 points",
     ),
     ("one task", a_pair(0.3, None), "Unknown", "needs two tasks"),
     ("no common task", a_pair(None), "Unknown", "no task has a value for both"),
