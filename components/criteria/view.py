@@ -240,7 +240,7 @@ def attacks(review: CriteriaReview) -> None:
                 "Disturbance",
                 names,
                 key="criteria_attack",
-                format_func=lambda name: ATTACK_WORDS.get(name, name).capitalize(),
+                format_func=lambda name: str(ATTACK_WORDS.get(name, name)).capitalize(),
                 on_change=options.changed,
                 args=("disturbance", "criteria_attack"),
             ),

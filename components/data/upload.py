@@ -230,8 +230,8 @@ def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], obj
     if here.found is None or here.found[0] is not results:
         listed = uploads(results)
         looked_at = [one for one in listed if one.row.name not in one.sides]
-        cards_of = sorted(together(looked_at), key=lambda one: one.mark == "✓")  # what has faults first
-        here.found = (results, listed, cards_of, uploads_table(looked_at))
+        faults_first = sorted(together(looked_at), key=lambda one: one.mark == "✓")
+        here.found = (results, listed, faults_first, uploads_table(looked_at))
     _, found, cards_of, table = here.found
     if not found:
         return

@@ -111,8 +111,8 @@ def _apart(seen: Triage) -> None:
             words = f"Ended by {group.kind.replace('_', ' ')}: {', '.join(many)}{loops}"
             state.run_link(words, group.runs[0])
         if seen.unscored_failed_runs:
-            many = counted(len(seen.unscored_failed_runs), "failed run")
-            state.run_link(f"Not scored: {many}", seen.unscored_failed_runs[0])
+            unscored = counted(len(seen.unscored_failed_runs), "failed run")
+            state.run_link(f"Not scored: {unscored}", seen.unscored_failed_runs[0])
             if seen.without_plan:
                 st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())
         st.page_link(

@@ -82,7 +82,7 @@ def selected_events(report: RunReport) -> list[int]:
     listed = [] if row is None else [report.timeline[row].seq]
     opened = st.session_state.get("whole_event")
     known = opened is not None and any(event.seq == opened for event in report.run.events)
-    return list(dict.fromkeys([*listed, *([opened] if known else [])]))
+    return list(dict.fromkeys([*listed, *([opened] if known and opened is not None else [])]))
 
 
 def open_event(seq: int | None) -> None:

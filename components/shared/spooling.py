@@ -106,7 +106,7 @@ class SpooledUploads:
             file_id=place["file"],
             name=upload.filename or "",
             type=upload.content_type or "application/octet-stream",
-            data=SpooledBytes.of(cast(BinaryIO, upload.file)),
+            data=SpooledBytes.of(upload.file),
         )
 
         async def send_and_keep(message: Message) -> None:

@@ -322,7 +322,7 @@ def rules() -> RulesInForce:
     return RulesInForce(missing=missing, verdicts=tuple(chosen), least_kappa=least, unreliable=bad)
 
 
-def scope() -> dict[str, str | list[str]]:
+def scope() -> dict[str, Any]:
     """What a link needs to show the same numbers; rules that are the usual ones are not in it."""
     now = rules()
     chosen: dict[str, str | list[str]] = {}
