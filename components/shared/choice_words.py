@@ -55,7 +55,11 @@ SIDES: Final[dict[ChoiceSide, SideStyle]] = {
 
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with each context as the pages name it; its hash says which one it is."""
+    """The table with each context as pages name it (its hash says which), and what is unknown called so."""
     pairs = zip(frame["context"], frame["context_hash"], strict=True)
     known = ((context if isinstance(context, str) else None, key) for context, key in pairs)
-    return frame.assign(context=[context_words(context, key) for context, key in known])
+    words = frame.assign(context=[context_words(context, key) for context, key in known])
+    if "called" in words:
+        # Of nothing, no difference can be said.
+        words["called"] = words["called"].where(words["support"] != "none", SIDES["none"].words)
+    return words
