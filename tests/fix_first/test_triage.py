@@ -34,11 +34,7 @@ CASES = [
     Case(
         "of two that failed, the one that failed first by the log", "look! think! act", ("look", "attempted")
     ),
-    Case(
-        "a retry after another failure makes it the later one",
-        "think! look! look! act!",
-        ("think", "attempted"),
-    ),
+    Case("a retry after another failure makes it later", "think! look! look! act!", ("think", "attempted")),
     Case("a skip comes just before what went past it", "think! act!", ("look", "never attempted")),
     Case("nothing is left", "look think act", (None, "everything completed")),
     Case("nothing was done, so the first dependency", "", ("look", "attempts unknown")),

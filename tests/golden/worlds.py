@@ -14,6 +14,7 @@ import desk
 from builders import RunBuilder, a_graph, a_run
 from foreign_files import tau_record
 from histories import lines_of
+from workspaces import JUDGED
 
 from components.shared.demo import SAMPLES
 from untaken.analysis.failure_modes import FailureMode, Taxonomy, save_taxonomy
@@ -157,15 +158,8 @@ sub_goals:
 
 def review(folder: Path) -> None:
     """A workspace with verdicts of two people."""
-    graph = b"""schema: untaken.plan/1
-id: desk
-tasks: ['t*']
-sub_goals:
-- {id: look, title: Look it up, rules: [{tool: look}], check: {verdict: true}}
-- {id: pay, title: Pay back, critical: true, deps: [look], check: {verdict: true}}
-"""
     with Workspace(folder / "w") as store:
-        store.add("desk.plan.yaml", graph)
+        store.add("desk.plan.yaml", JUDGED)
         for i in range(4):
             run = a_run(f"r{i}", agent=f"a{i % 2}", task=f"t{i // 2}", metadata={"shift": "night", "n": i})
             run.call("look").finish(success=i == 3).verdict("look", True, "human:ann", reason="seen")
