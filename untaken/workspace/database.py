@@ -9,18 +9,16 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakSet
 
-from sqlalchemy import URL, Connection, Dialect, Engine, create_engine, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
-from sqlalchemy.util import LRUCache
 
 from untaken.errors import UntakenError
 from untaken.workspace.faults import in_words, place
@@ -47,7 +45,6 @@ _BEGIN: Final = {
     ("postgresql", "read"): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
 
-_COMPILED: Final = LRUCache[Any, Any](500)
 _READ_ONLY: Final = WeakSet[Engine]()
 _OPEN: Final[ContextVar[tuple[Engine, Connection] | None]] = ContextVar("open transaction", default=None)
 _HELD: Final[ContextVar[tuple[Engine, Connection] | None]] = ContextVar("held connection", default=None)
@@ -99,7 +96,11 @@ def _read_only_sqlite(path: Path, busy_seconds: float) -> Engine:
     # Without the log of a program that is at work, SQLite would have to make one.
     mode = "mode=ro" if path.with_name(f"{path.name}-shm").exists() else "mode=ro&immutable=1"
     address = f"{path.absolute().as_uri()}?{mode}"
-    engine = _sqlite_engine(path, lambda: _connection(address, busy_seconds))
+    engine = create_engine(
+        f"sqlite:///{path}",
+        poolclass=NullPool,
+        creator=lambda: sqlite3.connect(address, uri=True, timeout=busy_seconds, isolation_level=None),
+    )
     _READ_ONLY.add(engine)
     return engine
 
@@ -107,44 +108,22 @@ def _read_only_sqlite(path: Path, busy_seconds: float) -> Engine:
 def _sqlite(path: Path, busy_seconds: float) -> Engine:
     with suppress(OSError):  # said when it is opened; SQLite's log takes over the mode of its database
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    engine = create_engine(
+        f"sqlite:///{path}",
+        poolclass=NullPool,
+        connect_args={"timeout": float(busy_seconds), "isolation_level": None},
+    )
 
-    def connect() -> sqlite3.Connection:
-        connection = _connection(path.absolute().as_uri(), busy_seconds)
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _record: object) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL").close()  # readers do not wait for the writer
             connection.execute("PRAGMA synchronous=FULL").close()  # a commit survives a power cut
         except sqlite3.DatabaseError:
             connection.close()  # nobody else will: it never reached the pool
             raise
-        return connection
 
-    return _sqlite_engine(path, connect)
-
-
-def _connection(address: str, busy_seconds: float) -> sqlite3.Connection:
-    return sqlite3.connect(
-        address, uri=True, timeout=busy_seconds, isolation_level=None, check_same_thread=False
-    )
-
-
-def _sqlite_engine(path: Path, connect: Callable[[], Any]) -> Engine:
-    """What `create_engine` makes, but with the dialect of every other engine: a statement is compiled once a
-    process, which takes longer than running it.
-    """
-    dialect = _dialect()
-    return Engine(
-        NullPool(connect, dialect=dialect),
-        dialect,
-        URL.create("sqlite", database=str(path)),
-        execution_options={"compiled_cache": _COMPILED},
-    )
-
-
-@cache
-def _dialect() -> Dialect:
-    engine = create_engine("sqlite://")
-    engine.connect().close()  # it asks SQLite what it can
-    return engine.dialect
+    return engine
 
 
 def _postgresql(url: URL) -> Engine:
