@@ -138,9 +138,8 @@ def _as_text(value: Any) -> str | None:
 
 def _choice(selection: SkillSelection) -> Iterator[Feature]:
     context = _context(selection.context)
-    yield Feature(
-        "skill", selection.selected, "", ""
-    )  # one that fails everywhere is one cause, not one a context
+    # One that fails everywhere is one cause, not one a context.
+    yield Feature("skill", selection.selected, "", "")
     for key, value in context.items():
         yield Feature("skill", selection.selected, key, value)
     if len(context) != 1:  # of one part, the whole is that part again
