@@ -354,9 +354,7 @@ FILES: dict[str, dict[str, Any]] = {
     "claude-code": {"s.jsonl": CLAUDE_LINE},
     "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
     "otel": {"t.json": {"spans": [OTEL_SPAN]}},
-    "openhands": {
-        "1.json": [{"id": 0, "source": "user", "action": "message", "args": {"content": "hi"}}],
-    },
+    "openhands": {"1.json": [{"id": 0, "source": "user", "action": "message", "args": {"content": "hi"}}]},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
     "mini-swe-agent": {
         "1.traj.json": {"info": {"mini_version": "2.0.0"}, "messages": [{"role": "user", "content": "hi"}]}

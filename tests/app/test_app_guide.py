@@ -13,13 +13,7 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from components.shared import frame
-from untaken.analysis.failure_modes import (
-    RUN,
-    assignment_draft,
-    change_taxonomy,
-    create_mode,
-    note_draft,
-)
+from untaken.analysis.failure_modes import RUN, assignment_draft, change_taxonomy, create_mode, note_draft
 from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange
 from untaken.ledger import Run

@@ -79,11 +79,9 @@ def test_without_a_plan_graph_no_figure_is_empty(page: str, tmp_path: Path, monk
     app = session(tmp_path, monkeypatch, page)
     drawn = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     assert [figure for figure in drawn if not figure["data"]] == []
-    assert {
-        "Where ranks differ",
-        "Ranks by outcome and by sub-goals",
-        "Sub-goals by agent",
-    }.isdisjoint(title.value for title in app.subheader)
+    assert {"Where ranks differ", "Ranks by outcome and by sub-goals", "Sub-goals by agent"}.isdisjoint(
+        title.value for title in app.subheader
+    )
     assert "Agreement" not in [tab.label for tab in app.tabs]
 
 

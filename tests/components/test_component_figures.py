@@ -250,13 +250,7 @@ def test_tied_agents_do_not_look_crossed() -> None:
 PATHS = pd.DataFrame(
     {
         "delta": pd.Series([0.3, -0.1, 0.1, -0.2, None], dtype="Float64"),
-        "verdict": [
-            "alternative_may_be_better",
-            "equivalent",
-            "equivalent",
-            "actual_was_better",
-            "unknown",
-        ],
+        "verdict": ["alternative_may_be_better", "equivalent", "equivalent", "actual_was_better", "unknown"],
     }
 )
 

@@ -209,10 +209,7 @@ def test_what_does_not_finish_within_the_time_limit_has_failed(
 
 @pytest.mark.parametrize(
     ("more", "code"),
-    [
-        ({"agents": ["nobody"]}, "agent-unknown"),
-        ({"metric": "violations_per_run"}, "requirement-invalid"),
-    ],
+    [({"agents": ["nobody"]}, "agent-unknown"), ({"metric": "violations_per_run"}, "requirement-invalid")],
 )
 def test_what_cannot_be_compared_is_refused(more: dict[str, Any], code: str) -> None:
     with pytest.raises(UntakenError) as error:

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 from histories import past, seen, weak
 
-from untaken.counterfactual import (
-    Influence,
-    Weights,
-    diagnose,
-    evaluate_run,
-    influence,
-    placebo,
-)
+from untaken.counterfactual import Influence, Weights, diagnose, evaluate_run, influence, placebo
 from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.errors import Unscored
 from untaken.ledger import Run

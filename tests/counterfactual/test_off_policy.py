@@ -13,13 +13,7 @@ from histories import on_day
 from scipy import stats
 
 from untaken.counterfactual.memory import PolicyMemory
-from untaken.counterfactual.off_policy import (
-    LoggedChoice,
-    OffPolicy,
-    contrast,
-    logged_choices,
-    off_policy,
-)
+from untaken.counterfactual.off_policy import LoggedChoice, OffPolicy, contrast, logged_choices, off_policy
 from untaken.counterfactual.scoring import Outcome, Weights
 from untaken.errors import Unscored, number
 from untaken.ledger import Run, SkillSelection

@@ -45,11 +45,7 @@ CASES = [
         a_run("r").call("write_refund", order=2),
         ["unplanned(write_refund)", "stop_open"],
     ),
-    (
-        "a refused call changed nothing",
-        a_run("r").call("write_refund", order=1, ok=False),
-        ["stop_open"],
-    ),
+    ("a refused call changed nothing", a_run("r").call("write_refund", order=1, ok=False), ["stop_open"]),
     (
         "a refusal is that of the call before it, where a call id is used again",
         a_run("r")

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from untaken.errors import Unscored
-from untaken.judging.criteria import (
-    Criterion,
-    Quantified,
-    QuantifierRun,
-    criteria_against_people,
-    read_value,
-)
+from untaken.judging.criteria import Criterion, Quantified, QuantifierRun, criteria_against_people, read_value
 
 CLARITY = Criterion(name="Clarity", description="", accepted_values=["bad", "fair", "good"])
 DEPTH = Criterion(name="Depth", description="", accepted_values=["shallow", "deep"])

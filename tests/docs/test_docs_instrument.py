@@ -19,10 +19,7 @@ def test_the_documented_exporter_records_a_run(tmp_path: Path) -> None:
     (example,) = [b for b in blocks(page("docs/your-own-runs.md")) if b.title == "instrumented.py"]
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     subprocess.run(
-        [sys.executable, "-c", example.text],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": paths},
-        check=True,
+        [sys.executable, "-c", example.text], cwd=tmp_path, env=os.environ | {"PYTHONPATH": paths}, check=True
     )
     (ledger,) = tmp_path.glob("runs/ledgers/*.jsonl")
     (run,) = read_ledger(ledger)

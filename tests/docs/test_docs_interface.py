@@ -34,15 +34,7 @@ from untaken.judging.asking.access import SETTING
 from untaken.judging.asking.question import KEY_SETTING
 from untaken.ledger import event_type
 from untaken.ledger import events as e
-from untaken.plans import (
-    AnswerSpec,
-    Check,
-    PlanGraph,
-    Rule,
-    SubGoal,
-    ToolCallSpec,
-    parse_graph,
-)
+from untaken.plans import AnswerSpec, Check, PlanGraph, Rule, SubGoal, ToolCallSpec, parse_graph
 from untaken.scoring.run_score import Diagnosis, Status
 from untaken.simulator.record import PlannedStep, PlanningRecord
 from untaken.views import SCHEMAS, json_schema, statuses
@@ -215,10 +207,7 @@ def test_every_page_is_listed_and_no_other() -> None:
 def test_every_query_parameter_is_listed_and_no_other() -> None:
     assert items(PAGES, "Query parameters:") == [
         f"`{name}`"
-        for name in (
-            *(*state.SELECTION, *choice.ADDRESS, *view.ADDRESS, *state.SCOPE, order.ADDRESS),
-            *NAMES,
-        )
+        for name in (*(*state.SELECTION, *choice.ADDRESS, *view.ADDRESS, *state.SCOPE, order.ADDRESS), *NAMES)
     ]
     variables = {name.strip("`") for name in items(PAGES, "Environment variables:")}
     assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}

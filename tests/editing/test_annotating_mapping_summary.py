@@ -49,15 +49,9 @@ def test_what_maps_to_nothing_is_ranked_with_examples_and_rules() -> None:
     assert [
         (one.tool, one.arguments, one.actions, one.runs, one.agents, one.failed_runs)
         for one in summary.unmapped
-    ] == [
-        ("readPolicy", ("kind", "page"), 3, 2, 2, 1),
-        ("dance", (), 1, 1, 1, 0),
-    ]
+    ] == [("readPolicy", ("kind", "page"), 3, 2, 2, 1), ("dance", (), 1, 1, 1, 0)]
     first = summary.unmapped[0]
-    assert first.rules == (
-        Rule(tool="readPolicy"),
-        Rule(tool="readPolicy", arguments={"kind": "refund"}),
-    )
+    assert first.rules == (Rule(tool="readPolicy"), Rule(tool="readPolicy", arguments={"kind": "refund"}))
     assert [(example.run_id, example.seq) for example in first.examples] == [("r1", 3), ("r2", 2), ("r1", 4)]
     assert first.likely == ("read_policy",)
     assert (summary.runs, summary.actions, summary.mapped) == (2, 7, 3)

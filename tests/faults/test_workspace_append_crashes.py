@@ -64,11 +64,7 @@ def state(workspace: Workspace) -> tuple[int, dict[str, Head]]:
     ids=["nothing written", "half written, compressed"],
 )
 def test_wherever_a_crash_comes_all_events_are_there_or_none(
-    torn: float,
-    data: bytes,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
+    torn: float, data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     assert set(CALLS) <= set(dir(disk))
     seen = set()

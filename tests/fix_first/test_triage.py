@@ -395,10 +395,7 @@ def test_sub_goals_of_many_graphs_join_by_tool_and_never_by_id() -> None:
         ("step1", None, 3, True),
         ("step1", "t3", 1, False),
     ]
-    assert (found.items[0].title, found.items[0].reason) == (
-        "book",
-        "book was called without seat in 3 runs",
-    )
+    assert (found.items[0].title, found.items[0].reason) == ("book", "book was called without seat in 3 runs")
 
 
 def test_a_failed_run_with_everything_completed_counts_by_its_first_unplanned_change() -> None:
@@ -445,11 +442,7 @@ def test_a_failed_run_with_everything_completed_counts_by_its_first_unplanned_ch
             [did(f"r{n}", "", False) for n in range(10)],
             "10 failed runs, none scored: read one",
         ),
-        (
-            "no outcome",
-            [did("r", "look think act", None)],
-            "None of 1 run records whether it succeeded",
-        ),
+        ("no outcome", [did("r", "look think act", None)], "None of 1 run records whether it succeeded"),
         ("no run", [], "No usable run"),
     ],
 )

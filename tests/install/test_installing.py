@@ -226,10 +226,7 @@ def test_a_bare_installation_draws_plans_without_graphviz_or_pyarrow(
 
 IMPORTS = {
     "figures": ("from untaken.figures import rank_flow", "untaken[app]"),
-    "PostgreSQL": (
-        "from untaken import Workspace; Workspace.open_folder('made')",
-        "untaken[postgres]",
-    ),
+    "PostgreSQL": ("from untaken import Workspace; Workspace.open_folder('made')", "untaken[postgres]"),
 }
 
 

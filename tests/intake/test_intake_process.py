@@ -23,11 +23,7 @@ from untaken.workspace.content import digest_of
 from untaken.workspace.intake import UploadResult, take_in
 from untaken.workspace.intake_process import _end, take_in_apart
 
-SOUND = {
-    "1.jsonl": desk.careful(1).ledger(),
-    "desk.plan.yaml": desk.GRAPH,
-    "photo.png": b"\x89PNG\r\n",
-}
+SOUND = {"1.jsonl": desk.careful(1).ledger(), "desk.plan.yaml": desk.GRAPH, "photo.png": b"\x89PNG\r\n"}
 
 
 class Cancelled(Exception):

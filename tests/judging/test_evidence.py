@@ -199,10 +199,7 @@ def test_what_a_tool_found_is_evidence(shape: str) -> None:
     assert shown(FOUND[shape])
 
 
-RULES = a_graph(
-    {"id": "pay", "rules": [{"tool": "pay_*"}], "check": {"verdict": True}},
-    graph_id="desk",
-)
+RULES = a_graph({"id": "pay", "rules": [{"tool": "pay_*"}], "check": {"verdict": True}}, graph_id="desk")
 FIELDS = a_graph(
     {"id": "pay", "check": {"expr": "state.refund.paid == true"}, "rules": [{"tool": "pay_*"}]},
     graph_id="desk",

@@ -35,12 +35,7 @@ def judged(task: int, **judges: dict[str, bool]) -> RunBuilder:
 def runs(n: int = 60) -> list[Run]:
     """`good` is right; `half` is right on a and always says met on b; `bad` is mostly wrong."""
     return [
-        judged(
-            task,
-            good={},
-            half={"b": task % 2 == 1},
-            bad={"a": task % 3 > 0, "b": task % 3 > 0},
-        ).run()
+        judged(task, good={}, half={"b": task % 2 == 1}, bad={"a": task % 3 > 0, "b": task % 3 > 0}).run()
         for task in range(n)
     ]
 

@@ -13,14 +13,7 @@ import zstandard
 from builders import RunBuilder, a_run
 
 from untaken.errors import UntakenError
-from untaken.ledger import (
-    Head,
-    heads_path,
-    read_ledger,
-    save_heads,
-    unread_runs,
-    verify_ledger,
-)
+from untaken.ledger import Head, heads_path, read_ledger, save_heads, unread_runs, verify_ledger
 from untaken.ledger.reader import read_runs_as
 from untaken.ledger.source import Front
 

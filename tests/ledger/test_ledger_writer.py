@@ -73,10 +73,7 @@ def test_what_is_written_reads_back_intact(path: Path) -> None:
     assert (first.integrity.verdict, second.integrity.verdict) == ("INTACT", "INTACT")
     assert (first.agent, first.success, first.actions[0].arguments["é"][1]) == ("desk", True, 2.5)
     assert second.started.task_repeat == 1
-    assert load_heads(heads_path(path)) == {
-        "r1": first.integrity.head,
-        "r2": second.integrity.head,
-    }
+    assert load_heads(heads_path(path)) == {"r1": first.integrity.head, "r2": second.integrity.head}
 
 
 def test_with_a_clock_the_bytes_are_the_same_every_time(path: Path, tmp_path: Path) -> None:

@@ -9,15 +9,7 @@ import pytest
 from builders import a_graph
 
 from untaken.errors import UntakenError
-from untaken.plans import (
-    PlanGraph,
-    SubGoal,
-    export_graph,
-    load_graph,
-    parse_graph,
-    read_graph,
-    save_graph,
-)
+from untaken.plans import PlanGraph, SubGoal, export_graph, load_graph, parse_graph, read_graph, save_graph
 
 REFUND = """\
 schema: untaken.plan/1

@@ -9,11 +9,7 @@ import pytest
 import yaml
 
 MANIFEST = Path(__file__).parents[2] / "docs" / "deploy" / "dask.yaml"
-KINDS = {
-    "Deployment": "apps/v1",
-    "Service": "v1",
-    "NetworkPolicy": "networking.k8s.io/v1",
-}
+KINDS = {"Deployment": "apps/v1", "Service": "v1", "NetworkPolicy": "networking.k8s.io/v1"}
 
 
 @pytest.fixture(scope="module")

@@ -175,10 +175,7 @@ def test_a_call_that_did_nothing_is_a_failure_and_chance_a_passing_one(tmp_path:
     assert seen.inventory["wood"] == 0
     run, _, _ = recorded(tmp_path, Reads(["place_table", "make_wood_pickaxe", "noop"], [None] * 3), 3)
     told = {o.call_id: (o.ok, o.transient, o.content) for o in of(run, Observation)}
-    assert told == {
-        "step-0": (False, None, "nothing changed"),
-        "step-1": (False, None, "nothing changed"),
-    }
+    assert told == {"step-0": (False, None, "nothing changed"), "step-1": (False, None, "nothing changed")}
     grass = CrafterWorld(SEED, area=AREA)
     (tmp_path / "grass").mkdir()
     run, _, turns = recorded(tmp_path / "grass", Reads(["do"] * 2, [None] * 2), 2, world=grass)

@@ -18,12 +18,7 @@ from programs import sent
 
 from untaken import Unscored, UntakenError
 from untaken.simulator.crafter import ACTIONS, CrafterWorld, LocalView, WorldStep
-from untaken.simulator.win import (
-    Valuation,
-    WhatIfNot,
-    summarise_wins,
-    what_if_not,
-)
+from untaken.simulator.win import Valuation, WhatIfNot, summarise_wins, what_if_not
 from untaken.simulator.win.win_result import sigmoid, verdict_of
 
 REWARD_NAMES = ["env", "shaped", "rollout-3", "rollout-2-noop"]

@@ -27,8 +27,7 @@ def with_tree(at: tuple[int, int], *, ground: str = "grass", **inventory: int) -
 
 
 @pytest.mark.parametrize(
-    ("at", "steps"),
-    [((5, 3), 0), ((3, 3), 1), ((4, 2), 1), ((6, 3), 2), ((8, 3), 4), ((0, 0), 7)],
+    ("at", "steps"), [((5, 3), 0), ((3, 3), 1), ((4, 2), 1), ((6, 3), 2), ((8, 3), 4), ((0, 0), 7)]
 )
 def test_a_way_ends_in_front_of_the_thing(at: tuple[int, int], steps: float) -> None:
     assert Ways(with_tree(at)).to("tree") == steps

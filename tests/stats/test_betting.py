@@ -35,9 +35,7 @@ def test_a_drop_is_found_in_the_end(world: World, most: int) -> None:
 
 
 @given(SHARES)
-def test_the_interval_holds_the_mean_of_values_all_alike_and_is_between_0_and_1(
-    values: list[float],
-) -> None:
+def test_the_interval_holds_the_mean_of_values_all_alike_and_is_between_0_and_1(values: list[float]) -> None:
     low, high = lower_end(values), 1 - lower_end([1 - value for value in values])
     assert 0 <= low <= 1
     assert 0 <= high <= 1

@@ -41,17 +41,7 @@ def server() -> Iterator[str]:
             for path in (folder, folder / "password"):
                 shutil.chown(path, ACCOUNT)
         data, port = folder / "data", _free_port()
-        _call(
-            there / "initdb",
-            "-D",
-            data,
-            "-U",
-            "tester",
-            "-A",
-            "trust",
-            "--pwfile",
-            folder / "password",
-        )
+        _call(there / "initdb", "-D", data, "-U", "tester", "-A", "trust", "--pwfile", folder / "password")
         options = f"-h 127.0.0.1 -p {port} -k {folder} " + " ".join(f"-c {setting}" for setting in SETTINGS)
         _call(there / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
         try:

@@ -198,12 +198,7 @@ TIMES: list[tuple[str, list[dict[str, Any]], RunBuilder, list[str]]] = [
     ("two, one of them again", [search(2)], calls(True, False, True), ["completed"]),
     ("none of two", [search(2)], a_run().call("x"), ["skipped"]),
     ("unanswered calls count", [search(2)], calls(None, None), ["completed"]),
-    (
-        "one call serves several",
-        [search(), search(name="again")],
-        calls(True),
-        ["completed", "completed"],
-    ),
+    ("one call serves several", [search(), search(name="again")], calls(True), ["completed", "completed"]),
     (
         "but not where both say how often",
         [search(1), search(1, "again")],

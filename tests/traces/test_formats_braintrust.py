@@ -39,12 +39,7 @@ ASKED = row(
     input=[GO],
     output=[{"index": 0, "message": SAYS}],
     metadata={"model": "m"},
-    metrics={
-        "prompt_tokens": 5,
-        "completion_tokens": 2,
-        "prompt_cached_tokens": 1,
-        "estimated_cost": 0.25,
-    },
+    metrics={"prompt_tokens": 5, "completion_tokens": 2, "prompt_cached_tokens": 1, "estimated_cost": 0.25},
 )
 CALLED = row(3, "tool", "look", input={"day": 1}, output="monday")
 ROWS = [ROOT, ASKED, CALLED]

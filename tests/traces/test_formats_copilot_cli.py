@@ -18,13 +18,7 @@ REQUEST = {"toolCallId": "t1", "name": "bash", "arguments": {"command": "ls"}}
 def event(number: int, kind: str, /, **data: Any) -> dict[str, Any]:
     at = f"2026-01-01T00:00:{number:02}.000Z"
     parent = f"e{number - 1}" if number else None
-    return {
-        "type": kind,
-        "data": data,
-        "id": f"e{number}",
-        "timestamp": at,
-        "parentId": parent,
-    }
+    return {"type": kind, "data": data, "id": f"e{number}", "timestamp": at, "parentId": parent}
 
 
 def complete(number: int = 4, **data: Any) -> dict[str, Any]:

@@ -17,13 +17,7 @@ START = 1767225600
 
 
 def message(number: int, role: str, *content: Any, **more: Any) -> dict[str, Any]:
-    return {
-        "id": f"m{number}",
-        "role": role,
-        "created": START + number,
-        "content": list(content),
-        **more,
-    }
+    return {"id": f"m{number}", "role": role, "created": START + number, "content": list(content), **more}
 
 
 def words(text: str, *audience: str) -> dict[str, Any]:

@@ -78,10 +78,7 @@ def test_what_a_server_answers_is_a_trace(tmp_path: Path) -> None:
     info = {"trace_id": "tr-1", "request_time": "2025-12-02T16:52:20Z", "state": "OK"}
     spans = [AGENT, FIRST, TOOL, SECOND]
     for number, answer in enumerate(
-        (
-            {"trace": {"trace_info": info, "spans": list(map(as_otlp, spans))}},
-            {"trace": trace(*spans)},
-        )
+        ({"trace": {"trace_info": info, "spans": list(map(as_otlp, spans))}}, {"trace": trace(*spans)})
     ):
         assert sniff("x.json", json.dumps(answer).encode()) == "mlflow"
         _, (run,) = read(tmp_path / str(number), answer)

@@ -48,10 +48,7 @@ def reply(number: int, *parts: Any, **more: Any) -> dict[str, Any]:
 
 
 ABOUT = {"id": "ses_1", "title": "List", "version": "1.0", "time": {"created": START, "updated": START + 9}}
-ASK = {
-    "info": info(1, "user", agent="build", model={"modelID": "claude-x"}),
-    "parts": [text("List files")],
-}
+ASK = {"info": info(1, "user", agent="build", model={"modelID": "claude-x"}), "parts": [text("List files")]}
 CALLED = reply(2, text("I look.", "reasoning"), call(), finish())
 DONE = reply(5, text("One file."), finish())
 MESSAGES = [ASK, CALLED, DONE]
@@ -64,12 +61,7 @@ def lines(*records: Any) -> str:
 def event(part: dict[str, Any], number: int) -> dict[str, Any]:
     kind = {"tool": "tool_use", "step-finish": "step_finish"}.get(part["type"], part["type"])
     about = {"sessionID": "ses_1", "messageID": f"msg_{number}"}
-    return {
-        "type": kind,
-        "timestamp": START + number,
-        "sessionID": "ses_1",
-        "part": {**part, **about},
-    }
+    return {"type": kind, "timestamp": START + number, "sessionID": "ses_1", "part": {**part, **about}}
 
 
 def read(tmp_path: Path, content: Any) -> tuple[Conversion, list[Run]]:

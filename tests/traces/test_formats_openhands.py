@@ -68,7 +68,7 @@ FILES: dict[str, dict[str, Any]] = {
     "a trajectory": {"box.json": OLD},
     "an evaluation": {"output.jsonl": EVALUATED},
     "an evaluation of the first versions": {
-        "output.jsonl": {**EVALUATED, "history": [OLD[:2], OLD[2:4], OLD[4:]]},
+        "output.jsonl": {**EVALUATED, "history": [OLD[:2], OLD[2:4], OLD[4:]]}
     },
     "events of the SDK with what was spent so far": {
         "box.jsonl": [*SDK[:3], UPDATES[0], *SDK[3:], UPDATES[1]]

@@ -19,12 +19,7 @@ from one_by_one.records import mean_of
 from one_by_one.sample import sample_of
 from one_by_one.terms import common_terms
 from untaken.counterfactual.memory import Record
-from untaken.counterfactual.scoring import (
-    Scale,
-    Terms,
-    difference,
-    score_placed,
-)
+from untaken.counterfactual.scoring import Scale, Terms, difference, score_placed
 from untaken.errors import Score, Unscored
 
 NOTHING_VARIED: Final = Unscored("no weighted figure varies in either history")
@@ -97,18 +92,8 @@ def _judged(advantage: float, first: Sample, second: Sample, threshold: float) -
         return _weak(NOTHING_VARIED, advantage)
     low, high = band.ends(advantage, -1.0, 1.0)
 
-    return Trust(
-        advantage=advantage,
-        low=low,
-        high=high,
-        p_better=band.above(advantage - threshold),
-    )
+    return Trust(advantage=advantage, low=low, high=high, p_better=band.above(advantage - threshold))
 
 
 def _weak(why: Unscored, advantage: Score | None = None) -> Trust:
-    return Trust(
-        advantage=why if advantage is None else advantage,
-        low=why,
-        high=why,
-        p_better=why,
-    )
+    return Trust(advantage=why if advantage is None else advantage, low=why, high=why, p_better=why)
