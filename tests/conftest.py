@@ -99,10 +99,12 @@ def pytest_collection_finish() -> None:
 
 class ByFile(LoadScopeScheduling):
     """The tests of a file stay on one worker, and so do all of a browser or of programs as syntax: what they
-    share is made once."""
+    share is made once. Stored sessions share nothing."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::", maxsplit=1)[0]
+        if "/golden/" in file:
+            return nodeid
         return next((kind for kind in ("browser", "contracts") if f"/{kind}/" in file), file)
 
 
