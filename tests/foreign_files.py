@@ -10,6 +10,9 @@ from typing import Any
 from untaken.ledger import Message, Observation, Run, ToolCall, heads_path, load_heads, read_ledger
 from untaken.traces import Conversion, convert
 
+RECORDED = Path(__file__).parent / "records"
+"""Files of foreign formats, as JSON."""
+
 
 def tau_call(tool: str, arguments: Any, call_id: str | None = "c1") -> dict[str, Any]:
     """A message in which the agent calls a tool."""
@@ -320,27 +323,10 @@ SHEETS = {
     "judgment/Other/human_as_a_judge/01_Boat.json": devai_human(True, True, True),
     "instances/01_Boat.json": devai_sheet(),
 }
-CODEX_LINE = {
-    "timestamp": "2026-01-01T00:00:00Z",
-    "type": "response_item",
-    "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
-}
-CLAUDE_LINE = {
-    "type": "user",
-    "uuid": "u1",
-    "parentUuid": None,
-    "sessionId": "s1",
-    "message": {"role": "user", "content": "hi"},
-}
 LABEL = {
     "trajectory_id": 7,
     "failures": [{"failure_id": 1, "step_number": 2, "step_reason": "wrong day"}],
     "root_cause": {"failure_id": 1},
-}
-OTEL_SPAN = {
-    "name": "chat",
-    "context": {"trace_id": "1", "span_id": "2"},
-    "attributes": {"gen_ai.operation.name": "chat"},
 }
 FILES: dict[str, dict[str, Any]] = {
     "devai": SHEETS,
@@ -349,78 +335,7 @@ FILES: dict[str, dict[str, Any]] = {
     "tau2-bench": {"r.json": tau2_document(simulations=[tau2_simulation(ACTION, trial=t) for t in range(3)])},
     "who-and-when": {"A/1.json": generated_record(), "H/2.json": hand_crafted_record()},
     "agenteval": {f"number_theory/{n}.json": maths_record(problem_id=str(n)) for n in range(2)},
-    "harbor": {"t__1/result.json": {"task_name": "t", "trial_name": "t__1", "agent_info": {"name": "a"}}},
-    "atif": {"t.json": {"schema_version": "ATIF-v1.5", "steps": [{"source": "agent", "message": "hi"}]}},
-    "claude-code": {"s.jsonl": CLAUDE_LINE},
-    "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
-    "otel": {"t.json": {"spans": [OTEL_SPAN]}},
-    "openhands": {"1.json": [{"id": 0, "source": "user", "action": "message", "args": {"content": "hi"}}]},
-    "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
-    "mini-swe-agent": {
-        "1.traj.json": {"info": {"mini_version": "2.0.0"}, "messages": [{"role": "user", "content": "hi"}]}
-    },
-    "codex": {"rollout-1.jsonl": CODEX_LINE},
-    "gemini-cli": {
-        "session-1.json": {
-            "sessionId": "s",
-            "projectHash": "f0",
-            "messages": [{"id": "m", "type": "user", "content": "hi"}],
-        }
-    },
-    "copilot-cli": {"s/events.jsonl": {"type": "user.message", "data": {"content": "hi"}, "parentId": None}},
-    "goose": {
-        "session.jsonl": {
-            "working_dir": "/x",
-            "message_count": 1,
-            "conversation": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
-        }
-    },
-    "opencode": {
-        "export.json": {
-            "info": {"id": "ses_1"},
-            "messages": [
-                {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": "hi"}]}
-            ],
-        }
-    },
-    "pi": {
-        "2026_s.jsonl": {
-            "type": "message",
-            "id": "e",
-            "parentId": None,
-            "message": {"role": "user", "content": "hi"},
-        }
-    },
-    "pydantic-ai": {
-        "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]
-    },
-    "smolagents": {"m.json": [{"task": "Go."}, {"step_number": 1, "observations": "done"}]},
-    "openai-agents": {"t.jsonl": {"object": "trace", "id": "t1", "workflow_name": "desk"}},
-    "langsmith": {"t.json": {"id": "r1", "run_type": "chain", "name": "desk", "child_runs": []}},
-    "langfuse": {
-        "t.json": {
-            "id": "tr",
-            "observations": [{"id": "o", "type": "AGENT", "startTime": "2026-01-01T00:00:00Z"}],
-        }
-    },
-    "braintrust": {
-        "t.json": {"span_id": "s", "root_span_id": "s", "span_attributes": {"name": "desk", "type": "task"}}
-    },
-    "weave": {
-        "t.json": {"id": "c", "op_name": "desk", "trace_id": "t", "started_at": "2026-01-01T00:00:00Z"}
-    },
-    "mlflow": {
-        "t.json": {"info": {"trace_id": "tr-1"}, "data": {"spans": [{"span_id": "1", "name": "desk"}]}}
-    },
-    "promptfoo": {
-        "r.json": {
-            "evalId": "e",
-            "results": [{"provider": "m", "promptIdx": 0, "testIdx": 0, "response": {"output": "hi"}}],
-        }
-    },
-    "openai-messages": {
-        "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
-    },
+    **json.loads((RECORDED / "short.json").read_text("utf-8")),
 }
 """By format, files with runs: the content of each by its name."""
 

@@ -12,8 +12,6 @@ CALL: Final = {"id": "c1", "type": "function", "function": {"name": "look", "arg
 LOOK: Final = {"role": "assistant", "content": "I look.", "tool_calls": [CALL]}
 SEEN: Final = {"role": "tool", "tool_call_id": "c1", "content": "monday"}
 DONE: Final = {"role": "assistant", "content": "Done."}
-USE: Final = {"type": "tool_use", "id": "c1", "name": "look", "input": {"day": 1}}
-USED: Final = {"type": "tool_result", "tool_use_id": "c1", "content": "monday", "is_error": False}
 
 
 def at(second: int) -> str:
@@ -52,21 +50,6 @@ def observation(number: int, kind: str, **more: Any) -> dict[str, Any]:
     return {**about, **times, "parentObservationId": parent, **more}
 
 
-def node(number: int, kind: str, **more: Any) -> dict[str, Any]:
-    """A run of LangSmith."""
-    parent = "r1" if number > 1 else None
-    about = {"id": f"r{number}", "trace_id": "r1", "parent_run_id": parent, "run_type": kind, "name": "it"}
-    order = {"dotted_order": f"x{number}", "start_time": at(number), "end_time": at(number + 1)}
-    return {**about, **order, "status": "success", "error": None, **more}
-
-
-def row(number: int, kind: str, **more: Any) -> dict[str, Any]:
-    """A row of Braintrust."""
-    about = {"id": f"r{number}", "span_id": f"s{number}", "root_span_id": "s1", "created": at(number)}
-    parents = {"span_parents": ["s1"] if number > 1 else None}
-    return {**about, **parents, "span_attributes": {"name": "it", "type": kind}, **more}
-
-
 def mlflow_span(number: int, kind: str, given: Any, said: Any, **more: Any) -> dict[str, Any]:
     """A span of MLflow, whose attributes are JSON texts."""
     attributes = {"mlflow.spanType": kind, "mlflow.spanInputs": given, "mlflow.spanOutputs": said, **more}
@@ -80,16 +63,3 @@ def mlflow_span(number: int, kind: str, given: Any, said: Any, **more: Any) -> d
         "status": {"code": "STATUS_CODE_OK"},
         "attributes": {name: json.dumps(value) for name, value in attributes.items()},
     }
-
-
-def agents_span(number: int, kind: str, **data: Any) -> dict[str, Any]:
-    """A span of the OpenAI Agents SDK."""
-    about = {"object": "trace.span", "id": f"s{number}", "trace_id": "t", "parent_id": None, "error": None}
-    return {**about, "started_at": at(number), "ended_at": at(number), "span_data": {"type": kind, **data}}
-
-
-def weave_call(number: int, op: str, **more: Any) -> dict[str, Any]:
-    """A call of Weave."""
-    parent = "c1" if number > 1 else None
-    about = {"id": f"c{number}", "op_name": f"weave:///a/b/op/{op}:x", "trace_id": "t", "parent_id": parent}
-    return {**about, "started_at": at(number), "ended_at": at(number + 1), **more}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import CLAUDE_LINE, CODEX_LINE, FILES, OTEL_SPAN, converted, put
+from foreign_files import FILES, converted, put
 
 CODEX_META = {
     "timestamp": "2026-01-01T00:00:00Z",
@@ -71,7 +71,7 @@ def test_an_importer_keeps_the_version_of_the_agent_and_of_its_prompt(
 
 
 def test_the_version_of_codex_is_in_the_line_before_the_conversation(tmp_path: Path) -> None:
-    lines = "\n".join(json.dumps(line) for line in (CODEX_META, CODEX_LINE))
+    lines = "\n".join(json.dumps(line) for line in (CODEX_META, FILES["codex"]["rollout-1.jsonl"]))
     _, (run,) = converted("codex", tmp_path / "out", put(tmp_path / "rollout-1.jsonl", lines))
     assert run.version == "0.60.0"
 
@@ -93,14 +93,19 @@ def test_spans_name_the_version_of_agent_or_service_and_that_of_the_telemetry_is
     version: str | None,
     prompt_version: str | None,
 ) -> None:
-    span = {**OTEL_SPAN, "attributes": {**OTEL_SPAN["attributes"], **attributes}}
+    (span,) = FILES["otel"]["t.json"]["spans"]
+    span = {**span, "attributes": {**span["attributes"], **attributes}}
     span["resource"] = {"attributes": resource}
     _, (run,) = converted("otel", tmp_path / "out", put(tmp_path / "t.json", {"spans": [span]}))
     assert (run.version, run.prompt_version) == (version, prompt_version)
 
 
 def test_the_version_of_a_log_format_is_no_version_of_the_agent(tmp_path: Path) -> None:
-    line = {**CLAUDE_LINE, "type": "assistant", "message": {"role": "assistant", "content": "hi"}}
+    line = {
+        **FILES["claude-code"]["s.jsonl"],
+        "type": "assistant",
+        "message": {"role": "assistant", "content": "hi"},
+    }
     entry = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}
     pi = "\n".join(map(json.dumps, (entry, *FILES["pi"].values())))
     for format, content in (
