@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from foreign_files import codes, converted, put, tau_record
 
 from untaken.analysis.failure_modes import preset_modes
@@ -34,8 +35,10 @@ def label(**changed: Any) -> dict[str, Any]:
 def test_the_root_cause_is_a_verdict_on_its_message_and_the_rest_are_notes(tmp_path: Path) -> None:
     runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
     labels = put(tmp_path / "labels.json", [label()])
-    _, runs = converted("agentrx", tmp_path / "out", runs_file, labels)
+    conversion, runs = converted("agentrx", tmp_path / "out", runs_file, labels)
     (run,) = runs
+    (losses,) = [loss for loss in conversion.losses if loss.name == "labels.json"]
+    assert (losses.runs, losses.shared, [f.code for f in losses.findings]) == (1, 1, [])
     (verdict,) = [e for e in run.events if isinstance(e, Verdict)]
     (note,) = [e for e in run.events if isinstance(e, ReviewNote)]
     assert (verdict.by, verdict.passed, verdict.sub_goal) == ("human:agentrx", False, "work of Assistant")
@@ -83,3 +86,29 @@ def test_categories_become_failure_modes_of_the_preset_at_the_labelled_step(tmp_
 
 def test_every_category_has_a_mode_of_the_preset() -> None:
     assert {*MODES.values()} == {mode.id for mode in preset_modes("agentrx")}
+
+
+@pytest.mark.parametrize(
+    ("desc", "again", "says"),
+    [("the same", label(), "the same labels"), ("another", label(root_cause={}), "which count")],
+)
+def test_of_two_labels_of_a_run_the_first_counts_and_the_other_is_named(
+    tmp_path: Path, desc: str, again: dict[str, Any], says: str
+) -> None:
+    runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
+    labels = put(tmp_path / "labels.json", [label(), again])
+    conversion, (run,) = converted(None, tmp_path / "out", runs_file, labels)
+    (message,) = [finding.message for finding in conversion.findings if finding.code == "duplicate-label"]
+    assert says in message, desc
+    assert "labels.json" in message
+    assert len(run.of(Verdict)) == 1
+    assert not codes(conversion).keys() & {"nothing-added", "format-ambiguous", "format-mixed"}
+
+
+def test_records_without_numbers_beside_numbered_ones_are_no_other_format(tmp_path: Path) -> None:
+    plain = tau_record(task_id=8) | {"info": {"task": None, "source": "user", "user_cost": None}}
+    conversion, runs = converted(
+        None, tmp_path / "out", put(tmp_path / "gpt-9-retail.json", [numbered(), plain])
+    )
+    assert (conversion.format, len(runs)) == ("agentrx", 2)
+    assert not codes(conversion).keys() & {"format-ambiguous", "format-mixed"}

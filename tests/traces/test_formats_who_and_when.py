@@ -344,6 +344,7 @@ SNIFFED = [
     ("labels first", generated_record(), "who-and-when"),
     ("history first, cut before the labels", hand_crafted_record(), "who-and-when"),
     ("a list", [hand_crafted_record()], "who-and-when"),
+    ("a history alone", hand_crafted_record()["history"], "who-and-when"),
     ("another history", {"history": [{"role": "user", "content": "hi"}]}, "openai-messages"),
     ("labels without a history", {"mistake_agent": "x"}, None),
 ]
@@ -456,3 +457,18 @@ def test_label_files_of_other_agents_are_not_of_this_format() -> None:
     for agent, want in (("FileSurfer", "who-and-when"), ("Assistant", "agentrx")):
         failure = {"failure_id": 1, "step_number": 3, "failed_agent": agent}
         assert sniff("labels.json", json.dumps([second_label(failures=[failure])]).encode()) == want
+
+
+def test_a_history_alone_is_a_run_of_the_question_that_a_label_names_like_the_file(tmp_path: Path) -> None:
+    record = hand_crafted_record()
+    labels = put(tmp_path / "in" / "labels.json", [second_label()])
+    for name, labelled in (("q-1", True), ("q-2", False)):
+        history = put(tmp_path / "in" / f"{name}.json", record["history"])
+        conversion, (run,) = converted(None, tmp_path / name, history, labels)
+        whole = one(tmp_path / f"whole-{name}", record)
+        assert said(run) == said(whole)
+        assert len(run.of(SkillSelection)) == len(whole.of(SkillSelection))
+        assert (run.started.metadata or {})["input"] == record["history"][0]["content"]
+        assert (run.success is False, len(run.of(Verdict)) == 1) == (labelled, labelled)
+        assert (run.task_id == "who-and-when-q-1") is labelled
+        assert ("missing-label" in codes(conversion)) is not labelled

@@ -22,8 +22,9 @@ from untaken.traces.tau_bench_runs import Survey
 def _recognise(sample: Sample) -> Confidence:
     if sample.mentions("trajectory_id", "failures"):
         return Confidence.LIKELY
-    numbered = sample.mentions("task_id", "reward", "traj", "index") and not sample.mentions("simulations")
-    return Confidence.LIKELY if numbered and sample.records else Confidence.NO
+    if tau_bench.IMPORTER.recognise(sample) is Confidence.NO:
+        return Confidence.NO
+    return Confidence.CERTAIN if sample.mentions("traj", "index") else Confidence.POSSIBLE
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:

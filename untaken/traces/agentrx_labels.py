@@ -89,7 +89,12 @@ class AgentRxLabels:
         refusal = "label {} names no run"
         for record in file.records_that(lambda one: bool(text(one.get("trajectory_id"))), refusal, "[]"):
             task = text(record["trajectory_id"]) or ""
-            self.by_task[task], self.logs[task] = record, file.log
+            if task not in self.by_task:
+                self.by_task[task], self.logs[task] = record, file.log
+                continue
+            same = "the same labels" if self.by_task[task] == record else "other labels, which count,"
+            message = f"{same} of {clip(task)} are in {clip(self.logs[task].name)}"
+            file.findings.add("duplicate-label", message)
         return True
 
     def add_to(
@@ -104,6 +109,7 @@ class AgentRxLabels:
         """Adds the labels of a run, after its end; nothing where it has none."""
         if task is not None and (label := self.by_task.get(task)) is not None:
             self.met.add(task)
+            run.also.append(self.logs[task])
             _label(run, label, places, log, spelled)
 
     def unmet(self) -> None:

@@ -225,7 +225,7 @@ class Intake:
             def write(run: RunDraft, *logs: FileLog) -> None:
                 if self._write(run, logs[0], sink):
                     self.runs += 1
-                    for number, log in enumerate(logs):
+                    for number, log in enumerate((*logs, *run.also)):
                         log.wrote(name, shared=number > 0)
 
             yield write

@@ -15,7 +15,7 @@ FIRST_PLACES: Final = 3
 """Places named for each dropped or defaulted field; more are only counted."""
 KEY_CHARS: Final = 80
 """Most characters of a member's name in a place."""
-USED_OTHERWISE: Final = ("duplicate-file", "duplicate-run", "label-without-run")
+USED_OTHERWISE: Final = ("duplicate-file", "duplicate-run", "duplicate-label", "label-without-run")
 """Findings about a file that gives no run: its runs are known, or it waits for the runs it is about."""
 _CLIP: Final = 160
 

@@ -38,12 +38,14 @@ class RunDraft:
     Attributes:
         origin: all that the source says of the run, where a field may be its outcome.
         needs_outcome: whether the source has no outcome, and nothing is said of that yet.
+        also: the accounts of other files that speak of the run.
     """
 
     run_id: str
     drafts: list[Draft] = field(default_factory=list)
     origin: Any = None
     needs_outcome: bool = False
+    also: list[FileLog] = field(default_factory=list)
 
     def add(self, kind: type[e.AnyEvent], ts: datetime, /, **fields: Any) -> None:
         """Puts an event at the end."""

@@ -1,22 +1,23 @@
 """Who&When: failed runs of several agents, with the agent and the step that people blame for the failure.
 
-A file is one record {question, history [{role, content, name}], mistake_agent, mistake_step, …}, or a list
-of such. Hand-Crafted records are Magentic-One logs, whose orchestrator writes its ledger down, then chooses
-who speaks next: its choices are the decision points. Algorithm-Generated records are group chats of experts
-and a terminal, in which nobody records a choice. Neither time nor cost is recorded, and no plan graph.
+A file is one record {question, history [{role, content, name}], mistake_agent, mistake_step, …}, a list of
+such, or a history alone, as AgentRx has it in a file that is named after the question's id. Hand-Crafted
+records are Magentic-One logs, whose orchestrator writes its ledger down, then chooses who speaks next: its
+choices are the decision points. Algorithm-Generated records are group chats of experts and a terminal, in
+which nobody records a choice. Neither time nor cost is recorded, and no plan graph.
 AgentRx labelled some Hand-Crafted runs a second time; its label files are joined by question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.traces.agentrx_labels import AgentRxLabels
 from untaken.traces.format_info import FormatInfo
 from untaken.traces.importer import Importer
 from untaken.traces.intake import Intake
-from untaken.traces.readings import objects, text
+from untaken.traces.readings import mapping, objects, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
 from untaken.traces.tidy import Places, under
@@ -42,6 +43,8 @@ def _recognise(sample: Sample) -> Confidence:
     known = labelled or asked or orchestrated
     if sample.mentions("trajectory_id", "failures"):  # labels of AgentRx, which tau-bench has, too
         return Confidence.CERTAIN if _blames_the_team(sample.first) else Confidence.NO
+    if orchestrated and _is_history(sample.records[:1]):
+        return Confidence.LIKELY
     return Confidence.LIKELY if known and sample.records and sample.mentions("history") else Confidence.NO
 
 
@@ -66,17 +69,32 @@ def _write(source: Source, labels: AgentRxLabels, intake: Intake) -> None:
         return
     log = file.log
     with intake.contained(log), intake.ledger(file.ledger) as write:
-        for element in file.reader.values():
-            record, held = file.tidier.record(element.value, "")
+        for number, value in enumerate(_records(file, labels)):
+            record, held = file.tidier.record(value, "")
             log.records += 1
             is_record = isinstance(record, dict) and isinstance(record.get("history"), list)
             log.count(held, _kept(record) if is_record else frozenset())
             if not is_record:
-                file.refuse(f"record {element.index} is no Who&When record: it has no history")
+                file.refuse(f"record {number} is no Who&When record: it has no history")
                 continue
-            stem = f"{source.stem}/{element.index}" if element.index else source.stem
+            stem = f"{source.stem}/{number}" if number else source.stem
             if (run := write_record(record, stem, intake, log, labels)) is not None:
                 write(run, log)
+
+
+def _records(file: TraceFile, labels: AgentRxLabels) -> Iterator[Any]:
+    """The values of a file; a history alone is made a record, of the question that labels name like it."""
+    for value in file.wholes(lambda one: [one] if "history" in mapping(one) else []):
+        if isinstance(value, list) and _is_history(value):
+            asked = value[0].get("content") if value[0]["role"] == "human" else None
+            stem = file.stem if file.stem in labels.by_task else None
+            yield {"question_ID": stem, "question": asked, "history": value}
+        else:
+            yield from value if isinstance(value, list) else [value]
+
+
+def _is_history(values: Sequence[Any]) -> bool:
+    return bool(values) and all({"role", "content"} <= mapping(one).keys() for one in values)
 
 
 def _kept(record: dict[str, Any]) -> frozenset[str]:

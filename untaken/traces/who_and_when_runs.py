@@ -100,6 +100,10 @@ def write_record(
     """The run of one record with its labels; ``None`` for one that is there already."""
     entries = [_entry(one) for one in record["history"]]
     name = set_of(entries)
+    # The other set has its own runs of the same questions.
+    asked = text(record.get("question_ID")) if name == HAND_CRAFTED else None
+    labelled = any(text(record.get(key)) for key in ("mistake_agent", "mistake_step"))
+    again = asked in labels.by_task
     agent = intake.agent_name(intake.agent or name, log)
     run_id = intake.claim(f"who-and-when/{agent}/{stem}", record, log)
     if run_id is None:
@@ -128,20 +132,22 @@ def write_record(
     run.add(
         RunFinished,
         builder.now,
-        success=_success(record, run_id, log),
+        success=_success(record, run_id, log, labelled=labelled or again),
         cost=None,
         steps=builder.steps,
         limit=builder.limit,
     )
     message = "no times are recorded; generated so that all runs start together"
     intake.findings.once("synthetic-timestamps", message, severity="note")
-    _label(run, record, entries, builder, log)
+    if labelled:
+        _label(run, record, entries, builder, log)
+    elif not again:
+        log.findings.add("missing-label", "no mistake is labelled", run=run_id)
 
     def spelled(name: str) -> str:
         return _spelled(name, entries, run_id, log.findings)
 
-    if name == HAND_CRAFTED:  # the other set has its own runs of the same questions
-        labels.add_to(run, text(record.get("question_ID")), builder.at, log, spelled=spelled)
+    labels.add_to(run, asked, builder.at, log, spelled=spelled)
     return run
 
 
@@ -257,10 +263,9 @@ def _seen(entries: list[HistoryEntry]) -> tuple[str, ...]:
     return tuple(sorted({cut_name(name) for entry in entries if (name := chosen_by(entry.role))}))
 
 
-def _success(record: Mapping[str, Any], run_id: str, log: FileLog) -> bool | None:
+def _success(record: Mapping[str, Any], run_id: str, log: FileLog, *, labelled: bool) -> bool | None:
     """The recorded outcome; a run has failed if people found the mistake that made it fail."""
     correct = truth(record.get("is_correct"), log.findings, "is_correct")
-    labelled = text(record.get("mistake_agent")) is not None or text(record.get("mistake_step")) is not None
     if correct is None:
         log.synthesised["RUN_FINISHED.success"] += 1
         return False if labelled else None
@@ -277,9 +282,6 @@ def _label(
     findings = log.findings
     blamed = text(record.get("mistake_agent"))
     step = whole(record.get("mistake_step"), findings, "mistake_step")
-    if blamed is None and record.get("mistake_step") is None:
-        findings.add("missing-label", "no mistake is labelled", run=run.run_id)
-        return
     inside = step is not None and 0 <= step < len(entries)
     if not inside:
         words = clip(record.get("mistake_step"))
