@@ -58,16 +58,39 @@ def test_steps_become_messages_calls_and_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "ok"),
+    ("result", "failed", "ok"),
     [
-        (answer("done"), None),
-        (answer("nope\n\n[error] tool reported failure"), False),
-        (answer("nope", extra={"is_error": True}), False),
+        (answer("done"), None, [None]),
+        (answer("nope\n\n[error] tool reported failure"), None, [False]),
+        (answer("nope", extra={"is_error": True}), None, [False]),
+        (answer("nope"), True, [False]),
+        (answer("done"), False, [True]),
+        ({"results": [*answer("a")["results"], *answer("b")["results"]]}, False, [None, None]),
     ],
 )
-def test_a_failed_answer_is_known_where_it_is_marked(tmp_path: Path, result: Any, ok: bool | None) -> None:
-    run = one(tmp_path, trajectory(step(1, tool_calls=[call("bash")], observation=result)))
-    assert [o.ok for o in run.of(Observation)] == [ok]
+def test_a_failed_answer_is_known_where_it_is_marked(
+    tmp_path: Path, result: Any, failed: bool | None, ok: list[bool | None]
+) -> None:
+    extra = {"tool_result_is_error": failed}
+    run = one(tmp_path, trajectory(step(1, tool_calls=[call("bash")], observation=result, extra=extra)))
+    assert [o.ok for o in run.of(Observation)] == ok
+
+
+@pytest.mark.parametrize(
+    ("desc", "seconds", "want"),
+    [
+        ("a call without an answer comes last in the file", (9, 1, 4, 2), ["ask", "a", "c", "b"]),
+        ("at one moment the file's order counts", (9, 1, 1, 1), ["ask", "a", "b", "c"]),
+        ("where a step has no time the file's order counts", (9, 1, None, 0), ["ask", "a", "b", "c"]),
+    ],
+)
+def test_steps_of_the_agent_are_in_the_order_of_their_times(
+    tmp_path: Path, desc: str, seconds: tuple[int | None, ...], want: list[str]
+) -> None:
+    times = [None if s is None else f"2026-01-01T00:00:0{s}Z" for s in seconds]
+    said = zip(("ask", "a", "b", "c"), times, ("user", "agent", "agent", "agent"), strict=True)
+    run = one(tmp_path, trajectory(*(step(1, who, words, timestamp=at) for words, at, who in said)))
+    assert [m.content for m in run.of(Message)] == want, desc
 
 
 def test_the_outcome_is_not_in_the_format(tmp_path: Path) -> None:
@@ -161,3 +184,12 @@ def test_every_version_is_recognised(version: str) -> None:
     text = f'{{"schema_version": "{version}", "steps": []}}'.encode()
     assert sniff("x.json", text) == "atif"
     assert recognise(sample_of("x.json", text)) is Confidence.CERTAIN
+
+
+def test_an_answer_is_of_its_own_step_where_an_earlier_call_with_the_id_was_left_open(tmp_path: Path) -> None:
+    left = step(1, tool_calls=[call("bash", n=1)])
+    parallel = [call("bash", n=2), call("bash", n=3)]
+    results = [*answer("two")["results"], *answer("three")["results"]]
+    run = one(tmp_path, trajectory(left, step(2, tool_calls=parallel, observation={"results": results})))
+    calls = {made.call_id: made.arguments["n"] for made in run.of(ToolCall)}
+    assert [(calls[o.call_id or ""], o.content) for o in run.of(Observation)] == [(2, "two"), (3, "three")]

@@ -203,6 +203,19 @@ def test_a_call_that_is_streamed_twice_is_one_call(tmp_path: Path) -> None:
     assert len(run.of(ToolCall)) == 1
 
 
+def test_an_id_that_a_later_reply_uses_again_is_of_another_call(tmp_path: Path) -> None:
+    """Some models number the calls of each reply from 0; the first of these was cut off."""
+    replies = [streamed("assistant", use("Bash:0", n=n)) for n in (1, 2, 3)]
+    for number, reply in enumerate(replies):
+        reply["message"]["id"] = f"m{number}"
+    answers = [streamed("user", result("Bash:0", words)) for words in ("two", "three")]
+    lines = (replies[0], replies[1], answers[0], replies[2], answers[1])
+    _, (run,) = read(tmp_path, INIT, *lines, name="log.txt")
+    calls = {call.call_id: call.arguments["n"] for call in run.of(ToolCall)}
+    assert list(calls.values()) == [1, 2, 3]
+    assert [(calls[o.call_id or ""], o.content) for o in run.of(Observation)] == [(2, "two"), (3, "three")]
+
+
 def test_a_sub_agent_of_a_log_is_a_run(tmp_path: Path) -> None:
     _, runs = read(tmp_path, INIT, streamed("user", "Go."), streamed("user", "Help.", parent="t1"))
     assert [said(run) for run in runs] == [["Go."], ["Help."]]

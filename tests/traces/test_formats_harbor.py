@@ -101,8 +101,25 @@ def test_a_failed_test_says_which_assertion_failed_and_titles_leave_out_their_on
 def test_without_a_trajectory_the_log_of_the_agent_is_read(tmp_path: Path) -> None:
     use = {"type": "tool_use", "id": "t", "name": "Read", "input": {}}
     log = {"type": "assistant", "message": {"role": "assistant", "content": [use]}, "session_id": "s"}
-    _, (run,) = read(tmp_path, {"result.json": RESULT, "agent/claude-code.txt": log})
+    done, (run,) = read(tmp_path, {"result.json": RESULT, "agent/claude-code.txt": log})
     assert [call.tool for call in run.of(ToolCall)] == ["Read"]
+    assert "trajectory-lacks-calls" not in codes(done)
+
+
+@pytest.mark.parametrize(("calls", "named"), [(1, False), (2, True)])
+def test_calls_of_the_agents_log_that_the_trajectory_lacks_are_named(
+    tmp_path: Path, calls: int, named: bool
+) -> None:
+    uses = [{"type": "tool_use", "id": "c", "name": "Bash", "input": {"n": n}} for n in range(calls)]
+    messages = [{"id": str(n), "role": "assistant", "content": [use]} for n, use in enumerate(uses)]
+    lines = [{"type": "assistant", "message": each, "session_id": "s"} for each in messages]
+    log = "\n".join(map(json.dumps, lines))
+    files = {"result.json": RESULT, "agent/trajectory.json": TRAJECTORY, "agent/claude-code.txt": log}
+    done, (run,) = read(tmp_path, files)
+    assert len(run.of(ToolCall)) == 1
+    assert [f.message for f in done.findings if f.code == "trajectory-lacks-calls"] == (
+        ["the trajectory has 1 of the 2 calls in agent/claude-code.txt"] if named else []
+    )
 
 
 def test_without_either_the_trial_is_still_a_run(tmp_path: Path) -> None:

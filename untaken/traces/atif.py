@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -50,6 +51,7 @@ _STEP: Final = (
     *under("tool_calls[].", "tool_call_id function_name arguments.**"),
     *under("observation.results[].", "source_call_id content.** extra.is_error"),
     *under("metrics.", "prompt_tokens completion_tokens cached_tokens cost_usd"),
+    "extra.tool_result_is_error",
 )
 _TRAJECTORY: Final = (
     *("schema_version", "session_id", "trajectory_id"),
@@ -109,9 +111,8 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
         for step in objects(document.get("steps"))
         if part == 0 or step.get("is_copied_context") is not True  # a continuation repeats the steps before
     ]
-    moments = [
-        found for step in steps if (found := moment(step.get("timestamp"), findings, "steps[].timestamp"))
-    ]
+    timed = _in_time([(step, moment(step.get("timestamp"), findings, "steps[].timestamp")) for step in steps])
+    moments = [at for _, at in timed if at]
     run_id = first_text([first], ("trajectory_id", "session_id")) or "trajectory"
     spent = _spent(parts, steps, run_id, findings)
     exported = mapping(mapping(first.get("extra")).get("untaken"))
@@ -124,7 +125,7 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
         origin=first,
         model=text(agent.get("model_name")),
         version=None if version == UNKNOWN_VERSION else version,
-        items=[item for step in steps for item in _items(step, findings)],
+        items=[item for step, at in timed for item in _items(step, at)],
         started=moments[0] if moments else None,
         finished=moments[-1] if moments else None,
         cost=spent.cost,
@@ -134,8 +135,22 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     )
 
 
-def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:
-    at = moment(step.get("timestamp"), findings, "steps[].timestamp")
+def _in_time(
+    steps: list[tuple[dict[str, Any], datetime | None]],
+) -> list[tuple[dict[str, Any], datetime | None]]:
+    """The steps, from the agent's first on in the order of their times where each has one.
+
+    Harbor's converters put calls without an answer last, whenever they were made. What comes before the agent
+    may be by another clock.
+    """
+    first = next((n for n, (step, _) in enumerate(steps) if step.get("source") == "agent"), len(steps))
+    at = [time for _, time in steps[first:] if time]
+    if len(at) < len(steps) - first:
+        return steps
+    return steps[:first] + [steps[n] for n in sorted(range(first, len(steps)), key=lambda n: at[n - first])]
+
+
+def _items(step: dict[str, Any], at: datetime | None) -> Iterator[Item]:
     source = text(step.get("source")) or "unknown"
     yield Utterance(role="reasoning", content=step.get("reasoning_content"), at=at)
     yield Utterance(role=ROLES.get(source, source), content=content_text(step.get("message")), at=at)
@@ -147,16 +162,17 @@ def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:
             at=at,
             side="user" if source == "user" else "agent",  # a simulated user may have tools of its own
         )
-    for result in objects(mapping(step.get("observation")).get("results")):
+    results = objects(mapping(step.get("observation")).get("results"))
+    # Harbor says of a step whether its one answer is an error.
+    stated = mapping(step.get("extra")).get("tool_result_is_error") if len(results) == 1 else None
+    for result in results:
         content = content_text(result.get("content"))
-        yield Answered(
-            content=content, source_id=text(result.get("source_call_id")), ok=_ok(result, content), at=at
-        )
+        ok = _ok(mapping(result.get("extra")).get("is_error", stated), content)
+        yield Answered(content=content, source_id=text(result.get("source_call_id")), ok=ok, at=at)
 
 
-def _ok(result: dict[str, Any], content: Any) -> bool | None:
-    """Whether the tool failed, where the answer says it; ATIF has no field for it."""
-    failed = mapping(result.get("extra")).get("is_error")
+def _ok(failed: Any, content: Any) -> bool | None:
+    """Whether the tool worked, where its step or its answer says it; ATIF has no field for it."""
     if isinstance(failed, bool):
         return not failed
     return False if isinstance(content, str) and content.rstrip().endswith(FAILED) else None

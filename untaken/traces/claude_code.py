@@ -27,6 +27,7 @@ from untaken.traces.trace_records import read_once
 from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
 
 QWEN_ENDS: Final = ("success", "error", "cancelled")
+CALLS: Final = ("tool_use", "server_tool_use")
 PLACES: Final = Places(
     kept=[
         *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "parent_tool_use_id", "timestamp"),
@@ -255,31 +256,38 @@ def _reply(line: Line) -> tuple[str, str | None] | None:
 
 def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:
     found: list[Item] = []
-    called: set[str] = set()
+    called: set[tuple[str | None, str]] = set()
+    reply: str | None = None
     for line in spoken:
         at = moment(line.get("timestamp"), findings, "timestamp")
         message = mapping(line["message"])
         role = text(message.get("role")) or str(line["type"])
         content = message.get("content")
+        if (name := text(message.get("id"))) != reply:
+            reply = name
+            found.append(Utterance(role=role, content=None, at=at))  # a turn begins
         if not isinstance(content, list):
             found.append(Utterance(role=role, content=content, at=at))
             continue
         for block in objects(content):
-            found += _block(block, role, at, called)
+            if block.get("type") in CALLS and (call_id := text(block.get("id"))):
+                # A log repeats what it streamed; another reply may use the id for another call.
+                if (name, call_id) in called:
+                    continue
+                called.add((name, call_id))
+            found += _block(block, role, at)
     return found
 
 
-def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> Iterator[Item]:
+def _block(block: Mapping[str, Any], role: str, at: Any) -> Iterator[Item]:
     match block.get("type"):
         case "text":
             yield Utterance(role=role, content=block.get("text"), at=at)
         case "thinking":
             yield Utterance(role="reasoning", content=block.get("thinking"), at=at)
-        case "tool_use" | "server_tool_use":
-            call_id = text(block.get("id"))
-            if call_id not in called:  # a log repeats what it streamed before
-                yield Called(tool=block.get("name"), arguments=block.get("input"), source_id=call_id, at=at)
-            called.add(call_id or "")
+        case kind if kind in CALLS:
+            source_id = text(block.get("id"))
+            yield Called(tool=block.get("name"), arguments=block.get("input"), source_id=source_id, at=at)
         case "tool_result" | "web_search_tool_result":
             failed = block.get("is_error")
             content = content_text(block.get("content"))

@@ -25,10 +25,11 @@ from untaken.traces.sample import Confidence, Sample, source_sample
 from untaken.traces.sources import Source
 from untaken.traces.tidy import Places, Tidier, under
 from untaken.traces.trace_file import TraceFile
-from untaken.traces.trace_run import Judged, TraceRun, verdict_graph, write_traces
+from untaken.traces.trace_run import Called, Judged, TraceRun, verdict_graph, write_traces
 
 RESULT: Final = "result.json"
 CONFIG: Final = "config.json"
+AGENT_LOG: Final = "agent/claude-code.txt"
 SUCCESS_WITHIN: Final = 1e-9
 REASON_CHARS: Final = 2_000
 TOKENS: Final = {
@@ -150,14 +151,30 @@ class _Reader:
         if name is not None:
             parts = list(self._parts(name))
             if parts and atif.is_trajectory(parts[0]):
-                return atif.trajectory_run(parts, self.log(name).findings)
-        name = "agent/claude-code.txt"
-        if name in self.trial.files:
-            log = self.log(name)
-            file = TraceFile.opened(self.trial.files[name], self.intake, claude_code.PLACES, log)
-            lines = [line for line in file.records() if isinstance(line, dict)] if file else []
-            return next(iter(claude_code.session_runs(lines, log.findings)), None)
-        return None
+                run = atif.trajectory_run(parts, self.log(name).findings)
+                self._compare(run, self._own_log(FileLog(AGENT_LOG)))
+                return run
+        return next(iter(self._own_log(self.log(AGENT_LOG))), None) if AGENT_LOG in self.trial.files else None
+
+    def _own_log(self, log: FileLog) -> list[TraceRun]:
+        """The runs of the agent's own log, with an account of it; none where it is missing."""
+        if AGENT_LOG not in self.trial.files:
+            return []
+        file = TraceFile.opened(
+            self.trial.files[AGENT_LOG], self.intake, claude_code.PLACES, log, copies=True
+        )
+        lines = [line for line in file.records() if isinstance(line, dict)] if file else []
+        return claude_code.session_runs(lines, log.findings)
+
+    def _compare(self, run: TraceRun, logged: Sequence[TraceRun]) -> None:
+        """Names the calls that the trajectory lost: it is made of the log, and mixes up ids that repeat."""
+        made, known = sum(map(_calls, logged)), _calls(run)
+        if made > known:
+            message = f"the trajectory has {known} of the {made} calls in {AGENT_LOG}"
+            hint = f"Convert {AGENT_LOG} by itself to see them all."
+            self.log(self.trial.main).findings.add(
+                "trajectory-lacks-calls", message, run=self.trial.name, hint=hint
+            )
 
     def _parts(self, name: str | None) -> Iterator[dict[str, Any]]:
         seen: set[str] = set()
@@ -168,6 +185,10 @@ class _Reader:
             yield document
             following = text(document.get("continued_trajectory_ref"))
             name = (PurePosixPath(name).parent / following).as_posix() if following else None
+
+
+def _calls(run: TraceRun) -> int:
+    return sum(isinstance(item, Called) for item in run.items)
 
 
 def _written_number(written: str) -> float | str:

@@ -109,6 +109,7 @@ class _Call:
     call_id: str
     tool: str
     side: Side
+    turn: int
 
 
 class _Open:
@@ -119,8 +120,12 @@ class _Open:
         self._by_source: dict[str, deque[str]] = defaultdict(deque)
 
     def add(self, call: _Call) -> None:
+        waiting = self._by_source[call.source_id]
+        # Some models number the calls of each reply from 0: one that was left open gets no answer later.
+        while call.source_id and waiting and self._calls[waiting[0]].turn < call.turn:
+            del self._calls[waiting.popleft()]
         self._calls[call.call_id] = call
-        self._by_source[call.source_id].append(call.call_id)
+        waiting.append(call.call_id)
 
     def take(self, source_id: str | None) -> _Call | None:
         """The call that an observation with this id answers."""
@@ -157,7 +162,8 @@ class Conversation:
 
     Each call of the agent is a decision point: selected is the tool called, the alternatives are the other
     tools ever used by any run of the task at hand, the context is `decision_context`. An answer belongs to
-    the oldest unanswered call with its id, or, without an id, to the oldest unanswered call.
+    the oldest unanswered call with its id of the last turn that has one, or, without an id, to the oldest
+    unanswered call.
 
     Args:
         run: where the events go.
@@ -190,6 +196,7 @@ class Conversation:
         self._succeeded: Counter[str] = Counter()
         self._open = _Open()
         self._ids: Counter[str] = Counter()
+        self._turn = 0
 
     def at(self, recorded: datetime | None) -> None:
         """Advances to a recorded moment; without one, or if it is in the past, time does not change."""
@@ -203,7 +210,8 @@ class Conversation:
             self.now = recorded
 
     def say(self, role: str, content: Any) -> None:
-        """Something said; nothing is written where nothing was said."""
+        """Something said, which begins a turn; nothing is written where nothing was said."""
+        self._turn += 1
         if content is not None and content not in ("", [], {}):
             self._add(e.Message, role=role, content=content)
 
@@ -216,11 +224,12 @@ class Conversation:
         read = self._arguments(arguments)
         asked_by = None if side == "agent" else side
         self._add(e.ToolCall, call_id=call_id, tool=named, arguments=read, requestor=asked_by)
-        self._open.add(_Call(source_id or "", call_id, named, side))
+        self._open.add(_Call(source_id or "", call_id, named, side, self._turn))
         return read
 
     def answer(self, source_id: str | None, content: Any, *, ok: bool | None) -> None:
         """What came back from a call."""
+        self._turn += 1
         call = self._open.take(source_id)
         if call is None:
             message = "an observation matches no open call; kept without a call"
