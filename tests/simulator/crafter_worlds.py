@@ -47,13 +47,13 @@ def some_actions(n: int, seed: int = 0) -> list[str]:
 
 
 @cache
-def _walked(steps: int) -> CrafterWorld:
-    world = CrafterWorld(SEED, area=AREA)
+def _walked(steps: int, seed: int) -> CrafterWorld:
+    world = CrafterWorld(seed, area=AREA)
     for action in some_actions(steps):
         world.step(action)
     return world
 
 
-def walked(steps: int = 0) -> CrafterWorld:
+def walked(steps: int = 0, *, seed: int = SEED) -> CrafterWorld:
     """A world of one's own after some steps; each is walked once a session."""
-    return _walked(steps).clone()
+    return _walked(steps, seed).clone()

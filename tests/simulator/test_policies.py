@@ -103,7 +103,7 @@ def test_the_random_policy_draws_every_action_about_as_often_and_selects_nothing
 
 
 def test_the_scripted_policy_reaches_most_of_the_tech_tree_on_a_map_it_has_not_seen() -> None:
-    world = CrafterWorld(101)
+    world = walked(seed=101)
     play(begun("scripted"), world, 400)
     reached = {name for name, times in world.observe().achievements.items() if times}
     assert {
@@ -118,7 +118,7 @@ def test_the_scripted_policy_reaches_most_of_the_tech_tree_on_a_map_it_has_not_s
 
 @pytest.mark.parametrize("task", ["make_wood_pickaxe", "collect_sapling"])
 def test_given_a_task_it_is_reached_and_is_the_aim(task: str) -> None:
-    world, policy = CrafterWorld(101), begun("scripted", task)
+    world, policy = walked(seed=101), begun("scripted", task)
     for _ in range(150):
         act = policy.act(seen(world, task))
         if task in world.step(act.action).unlocked:
@@ -128,7 +128,7 @@ def test_given_a_task_it_is_reached_and_is_the_aim(task: str) -> None:
 
 
 def test_given_a_task_nothing_is_made_that_it_does_not_need() -> None:
-    world = CrafterWorld(101)
+    world = walked(seed=101)
     play(begun("scripted", "make_wood_pickaxe"), world, 150, "make_wood_pickaxe")
     done = world.observe().achievements
     assert done["make_wood_pickaxe"] >= 1
@@ -188,8 +188,8 @@ def test_without_noise_the_noisy_policy_chooses_as_the_scripted_one() -> None:
 
 def test_with_causes_only_skills_that_serve_the_task_are_drawn() -> None:
     task = "make_wood_pickaxe"
-    with_causes = selections(play(begun("uniform", task), CrafterWorld(101), 120, task, causal=True))
-    without = selections(play(begun("uniform", task), CrafterWorld(101), 120, task))
+    with_causes = selections(play(begun("uniform", task), walked(seed=101), 120, task, causal=True))
+    without = selections(play(begun("uniform", task), walked(seed=101), 120, task))
     drawn = {one.skill for one in with_causes}
     assert drawn <= {"collect_wood", "place_table", "make_wood_pickaxe", "explore"}
     offered = {name for one in without for name in (one.skill, *one.alternatives)}
