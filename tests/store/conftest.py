@@ -1,4 +1,4 @@
-"""Every test of the workspace runs on both databases, unless it speaks of one."""
+"""Tests of what the workspace keeps in its database run on both kinds; those of its files on one."""
 
 from __future__ import annotations
 

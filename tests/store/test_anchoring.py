@@ -14,6 +14,8 @@ from untaken.ledger import Draft, Head, ReviewNote
 from untaken.workspace import Added, KeptTrace, Workspace
 from untaken.workspace.content import digest_of, source_identity
 
+pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
+
 
 def chain(*, notes: int = 0, agent: str = "agent") -> RunBuilder:
     built = a_run("r1", agent=agent).call("search").call("pay").finish()

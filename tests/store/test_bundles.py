@@ -19,6 +19,8 @@ from untaken.ledger.heads import heads_text
 from untaken.workspace import Added, Incoming, KeptTrace, Workspace, appending, bundles
 from untaken.workspace.restoring import restore_workspace
 
+pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
+
 NAMES = ("a", "b", "c", "d")
 LEDGERS = {name: a_run(name).call("search").finish() for name in NAMES}
 PASSED = Draft(Verdict, {"sub_goal": "polite", "passed": True, "by": "human:ann"})
@@ -111,7 +113,6 @@ def test_heads_of_who_wrote_a_ledger_are_taken_as_its_sidecar_and_compared_when_
         assert verdicts == {"a": "INTACT", "b": "ALTERED", "c": "INTACT", "d": "INTACT"}
 
 
-@pytest.mark.database("sqlite")
 def test_a_bundle_has_bounded_numbers_of_ledgers_and_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,7 +295,6 @@ def test_a_bundle_is_not_split_while_somebody_appends_to_it(
     sound(store)
 
 
-@pytest.mark.database("sqlite")
 def test_a_backup_holds_bundles(store: Workspace, tmp_path: Path) -> None:
     restore_workspace(store.backup(tmp_path / "b.zip").path, tmp_path / "again")
     with Workspace(tmp_path / "again") as again:
@@ -320,7 +320,6 @@ def forged(backup: Path, change: Callable[[dict[str, bytes], dict[str, Any]], No
     return target
 
 
-@pytest.mark.database("sqlite")
 def test_a_backup_from_before_there_were_bundles_is_restored(tmp_path: Path) -> None:
     def older(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
         del members["tables/bundled.jsonl"], manifest["rows"]["bundled"]
@@ -334,7 +333,6 @@ def test_a_backup_from_before_there_were_bundles_is_restored(tmp_path: Path) -> 
         assert ids(again) == ["a"]
 
 
-@pytest.mark.database("sqlite")
 def test_a_backup_that_names_a_ledger_by_another_place_is_refused(store: Workspace, tmp_path: Path) -> None:
     def elsewhere(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
         first, *rest = members["tables/bundled.jsonl"].splitlines(keepends=True)

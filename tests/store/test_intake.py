@@ -17,6 +17,8 @@ from untaken.analysis.failure_modes.root_causes import root_causes
 from untaken.workspace import KeptTrace, Workspace, batches, syncing
 from untaken.workspace.intake import take_in
 
+pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
+
 
 @pytest.fixture
 def workspace(tmp_path: Path):

@@ -10,6 +10,8 @@ from builders import a_run
 
 from untaken.workspace.examining import kept_files
 
+pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
+
 LEDGER, GRAPH = a_run("r1").finish().ledger(), b"schema: untaken.plan/1\nid: g\ntasks: ['*']\n"
 SHA, GRAPH_SHA = sha256(LEDGER).hexdigest(), sha256(GRAPH).hexdigest()
 

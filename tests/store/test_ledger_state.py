@@ -13,6 +13,8 @@ from untaken.ledger import Draft, Verdict
 from untaken.workspace import Workspace
 from untaken.workspace.tables import appends
 
+pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
+
 
 def filled(folder: Path) -> Workspace:
     store = Workspace(folder)

@@ -13,6 +13,8 @@ from untaken.errors import UntakenError
 from untaken.ledger import Draft, Run, Verdict
 from untaken.workspace import Workspace
 
+pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
+
 BOTH = b"".join(a_run(name).call("look").finish(success=False).ledger() for name in ("r0", "r1"))
 
 

@@ -11,6 +11,8 @@ import pytest
 from untaken.errors import UntakenError
 from untaken.workspace import KeptTrace, Workspace, syncing
 
+pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
+
 MANY = syncing.TOGETHER_FROM
 
 
