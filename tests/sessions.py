@@ -45,14 +45,26 @@ class AfterTheFirstVisit(PagesManager):
         PagesManager.uses_pages_directory = False
 
 
-def session(folder: Path, monkeypatch: pytest.MonkeyPatch, page: str = "overview", **address: str) -> AppTest:
-    """A new session on the workspace in `folder`, by a link to one of its pages; nothing may have failed."""
+def session(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    page: str = "overview",
+    *,
+    who: str = "",
+    **address: str | list[str],
+) -> AppTest:
+    """A new session of somebody on the workspace in `folder`, by a link to one of its pages.
+
+    Nothing may have failed.
+    """
     monkeypatch.setenv("UNTAKEN_WORKSPACE", str(folder))
     monkeypatch.delenv("UNTAKEN_DEMO", raising=False)
     monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", AfterTheFirstVisit)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     for name, value in address.items():
         app.query_params[name] = value
+    if who:
+        app.session_state["reviewer_name"] = who
     return go_to(app, page)
 
 

@@ -16,8 +16,7 @@ Patch = pytest.MonkeyPatch
 
 
 def opened(folder: Path, monkeypatch: Patch, name: str = "Ann", **address: str) -> AppTest:
-    app = session(folder, monkeypatch, "annotate", **address)
-    return signed(app, name) if name else app
+    return session(folder, monkeypatch, "annotate", who=name, **address)
 
 
 def signed(app: AppTest, name: str) -> AppTest:

@@ -38,12 +38,7 @@ def workspace(folder: Path, *, read: bool = True) -> Workspace:
 
 
 def opened(folder: Path, patch: pytest.MonkeyPatch, **query: str) -> AppTest:
-    app = session(folder, patch, "failure_modes")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return session(folder, patch, "failure_modes", **query)
 
 
 def run_of(store: Workspace, run_id: str) -> Run:

@@ -73,9 +73,7 @@ def test_the_overview_opens_with_the_first_item_and_links_to_its_runs(
 def test_a_choice_links_to_its_runs_at_that_decision_and_to_the_choice(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    app = session(a_desk(tmp_path), monkeypatch, "decisions")
-    app.query_params["view"] = "change"
-    app.run()
+    app = session(a_desk(tmp_path), monkeypatch, "decisions", view="change")
     first = advised(corpus()).choices[0]
     assert links(app, "decision")[:3] == [
         {"run": run, "decision": str(point)} for run, point in first.runs[:3]

@@ -10,7 +10,7 @@ from builders import a_run
 from judges import model_that
 from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
-from test_app_review import button, field, named, on_run, plain, press, run_of, workspace
+from test_app_review import button, field, on_run, plain, press, run_of, workspace
 
 from untaken.analysis.failure_modes import (
     Place,
@@ -183,9 +183,7 @@ def test_a_broken_ledger_takes_no_note(tmp_path: Path, monkeypatch: pytest.Monke
         whole = a_run("cut").call("look").finish(success=False)
         data = whole.verdict("look", True, "test").ledger()
         store.add("cut.jsonl", data[:-30], heads=None)
-        app = session(tmp_path, monkeypatch, "run")
-        app.query_params["run"] = run_of(store, "cut").digest
-        app.run()
+        app = session(tmp_path, monkeypatch, "run", run=run_of(store, "cut").digest)
         assert "You cannot add a note: the ledger is broken." in said(app)
         assert not [one for one in app.text_area if one.label == "Note"]
 
@@ -195,7 +193,7 @@ def test_the_review_page_takes_notes_and_modes_on_the_run_it_looks_at(
 ) -> None:
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
-        app = named(session(tmp_path, monkeypatch, "review"))
+        app = session(tmp_path, monkeypatch, "review", who="ann")
         looked_at = app.query_params["run"]
         choose(app, "paid-twice")
         (run,) = [run for run in store.read_runs()[0] if counted(run)]
@@ -228,7 +226,6 @@ def test_a_note_is_withdrawn_by_its_author_only(tmp_path: Path, monkeypatch: pyt
     run = run_of(store, "r1")
     store.append_events(run, [note_draft(f"by {who}", author=f"human:{who}") for who in ("ann", "bob")])
     app = opened(tmp_path, monkeypatch, store)
-    named(app, "ann")
     withdraw = [one for one in app.button if (one.key or "").startswith("withdraw-note-")]
     assert len(withdraw) == 1
     withdraw[0].click().run()
@@ -250,7 +247,6 @@ def test_the_model_that_the_server_names_is_asked_about_the_last_note(
         model_suggestions(notes_of(run_of(store, "r1")), taxonomy, filed, model)
     monkeypatch.setenv("UNTAKEN_MODEL", "stand-in")
     app = opened(tmp_path, monkeypatch, store)
-    named(app, "ann")
     button(app, "ask-model").click().run()
     assert not app.exception
     (suggested,) = judged_suggestions(run_of(store, "r1"), taxonomy)

@@ -48,10 +48,7 @@ def test_what_the_overview_shows_first_is_in_its_address(folder: Path, monkeypat
     chosen = {"fix_agent": ["bob"], "fix_by": ["gain"]}
     assert {name: held(app, name) for name in chosen} == chosen
 
-    theirs = session(folder, monkeypatch)
-    for name, value in chosen.items():
-        theirs.query_params[name] = value
-    theirs.run()
+    theirs = session(folder, monkeypatch, **chosen)
     assert theirs.selectbox(key="fix_first_agent").value == "bob"
     assert theirs.segmented_control(key="fix_first_order").value == "gain"
 
@@ -70,17 +67,13 @@ def test_the_plan_graph_whose_sub_goals_are_shown_is_in_the_address(folder: Path
 
 
 def test_the_filters_of_decisions_are_in_its_address(folder: Path, monkeypatch: Patch) -> None:
-    app = session(folder, monkeypatch, "decisions")
-    app.query_params["view"] = "skills"
-    app.run()
+    app = session(folder, monkeypatch, "decisions", view="skills")
     app.multiselect(key="decisions-agent").set_value(["bob"]).run()
     app.segmented_control(key="measure").set_value("Delta").run()
     assert (held(app, "agent"), held(app, "measure")) == (["bob"], ["Delta"])
-    theirs = session(folder, monkeypatch, "decisions")
-    for name, value in (("view", "skills"), ("agent", ["bob", "nobody"]), ("measure", "Delta")):
-        theirs.query_params[name] = value
-    theirs.run()
-    assert not theirs.exception
+    theirs = session(
+        folder, monkeypatch, "decisions", view="skills", agent=["bob", "nobody"], measure="Delta"
+    )
     assert theirs.multiselect(key="decisions-agent").value == ["bob"]
     assert theirs.segmented_control(key="measure").value == "Delta"
     assert [one.value for one in theirs.metric] == [one.value for one in app.metric]

@@ -39,9 +39,7 @@ def a_desk(folder: Path, *, graph: str = GRAPH, tasks: int = 5, wrong: str = "wr
 
 
 def run_page(folder: Path, monkeypatch: Patch, run: Run):
-    app = session(folder, monkeypatch, "run")
-    app.query_params["run"] = run.digest
-    return open_tab(app, "Plan changes")
+    return open_tab(session(folder, monkeypatch, "run", run=run.digest), "Plan changes")
 
 
 def test_names_of_tools_stay_words(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -52,11 +52,7 @@ def named(app: AppTest, name: str = "ann") -> AppTest:
 def on_run(
     folder: Path, patch: pytest.MonkeyPatch, run: Run, sub_goal: str = "pay", who: str = "ann"
 ) -> AppTest:
-    app = session(folder, patch, "run")
-    app.query_params["run"], app.query_params["sub_goal"] = run.digest, sub_goal
-    app.run()
-    assert not app.exception
-    return named(app, who)
+    return session(folder, patch, "run", who=who, run=run.digest, sub_goal=sub_goal)
 
 
 def plain(app: AppTest) -> str:
@@ -114,7 +110,7 @@ def test_a_note_is_kept_in_the_ledger_as_it_was_written(
 ) -> None:
     words = "<script>alert(1)</script> **not bold**\n:red[no]"
     with workspace(tmp_path) as store:
-        app = named(session(tmp_path, monkeypatch, "review"))
+        app = session(tmp_path, monkeypatch, "review", who="ann")
         field(app.text_area, "Note").input(words)
         press(app, "add-note")
         (note,) = [n for run in store.read_runs()[0] for n in run.of(ReviewNote)]
@@ -126,7 +122,7 @@ def test_a_case_that_its_new_status_took_out_of_the_filters_stays_until_the_next
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace(tmp_path).close()
-    app = named(session(tmp_path, monkeypatch, "review"))
+    app = session(tmp_path, monkeypatch, "review", who="ann")
     field = next(m for m in app.multiselect if m.label == "Status")
     field.select("new").run()
     press(app, "step_J")
@@ -155,7 +151,7 @@ def test_who_saves_after_another_is_warned_and_overwrites_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with workspace(tmp_path, runs=1) as store:
-        app = named(session(tmp_path, monkeypatch, "review"))
+        app = session(tmp_path, monkeypatch, "review", who="ann")
         run = run_of(store, "r0")
         store.reviews.change([Review(run=run.digest, run_id="r0")], author="human:bob", status="fixed")
         press(app, "status-2")
@@ -169,7 +165,7 @@ def test_who_saves_after_another_is_warned_and_overwrites_nothing(
 
 def test_assignee_and_tags_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with workspace(tmp_path, runs=1) as store:
-        app = show_tab(named(session(tmp_path, monkeypatch, "review")), "review-people", True)
+        app = show_tab(session(tmp_path, monkeypatch, "review", who="ann"), "review-people", True)
         press(app, "assign-me")
         (review,) = store.reviews.every().values()
         assert review.assignee == "ann"
@@ -186,9 +182,7 @@ def test_the_graph_chosen_on_annotate_is_no_filter_and_a_filter_by_graph_outlive
         failed = a_run("x", agent="agent 0", task="x").call("look").finish(success=False)
         linking = a_run("both", agent="agent 1", task="x").finish(success=False)
         store.add("x.jsonl", failed.ledger() + linking.ledger())
-    app = session(tmp_path, monkeypatch, "annotate")
-    app.query_params["graph"] = "other"
-    app.run()
+    app = session(tmp_path, monkeypatch, "annotate", graph="other")
     app.query_params.clear()  # as a click in the navigation does
     assert [field(go_to(app, "review").multiselect, "Graph").value] == [[]]
     app.query_params["graph"], app.query_params["agent"] = ["desk"], ["agent 0", "agent 1"]
@@ -205,7 +199,7 @@ def test_a_second_reader_sees_nothing_of_the_first_until_their_own_reading_is_sa
         run = run_of(store, "r1")
         met = Draft(Verdict, {"sub_goal": "pay", "passed": True, "by": "human:ann", "reason": "it was paid"})
         store.append_events(run, [met, note_draft("seen by ann", author="human:ann")])
-        app = named(session(tmp_path, monkeypatch, "review"), "bob")
+        app = session(tmp_path, monkeypatch, "review", who="bob")
         button(app, "review-second").click().run()
         assert app.query_params["blind"] in ("1", ["1"])
         app.query_params["sub_goal"] = "pay"

@@ -45,10 +45,7 @@ def warnings(app: AppTest) -> list[str]:
 
 
 def test_a_choice_made_on_the_page_outweighs_the_address(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(two_benchmarks(tmp_path), monkeypatch)
-    for name, values in CHOSEN.items():
-        app.query_params[name] = values
-    app.run()
+    app = session(two_benchmarks(tmp_path), monkeypatch, **CHOSEN)
     app.radio(key="rules_missing").set_value("fail").run()
     assert address(app) == {"with_task": ["other"]}
     app.selectbox(key="group").select_index(0).run()
@@ -87,9 +84,7 @@ def test_a_set_of_agents_is_found_by_the_link_when_a_run_of_an_earlier_task_was_
 ) -> None:
     with Workspace(two_benchmarks(tmp_path)) as store:
         store.add("early.jsonl", a_run("early", agent="stray", task="before all").finish(True).ledger())
-    app = session(tmp_path, monkeypatch)
-    app.query_params["agents"] = "other"
-    app.run()
+    app = session(tmp_path, monkeypatch, agents="other")
     assert "2 runs · 1 agent · 2 tasks" in said(app)
     assert address(app) == {"with_task": ["before all"]}
     assert warnings(app) == []
@@ -116,8 +111,7 @@ def test_the_search_finds_runs_of_the_agents_compared() -> None:
 
 
 def test_the_rule_can_be_switched_back_where_the_address_names_it(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(two_benchmarks(tmp_path), monkeypatch, "rankings")
-    app.query_params["missing"] = "drop"
+    app = session(two_benchmarks(tmp_path), monkeypatch, "rankings", missing="drop")
     show_tab(app, "rankings_tabs", "Missing verdicts")
     assert app.toggle(key="rule_switch").value
     app.toggle(key="rule_switch").set_value(False).run()

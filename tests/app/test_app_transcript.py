@@ -44,13 +44,7 @@ def opened(folder: Path, monkeypatch: Patch, run: RunBuilder, **asked: str) -> A
     with Workspace.open_folder(folder) as store:
         store.add("run.jsonl", run.ledger())
         store.add("desk.plan.json", json.dumps(GRAPH).encode())
-    app = session(folder, monkeypatch, "run")
-    app.query_params["run"] = run.run().digest
-    for name, value in asked.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return session(folder, monkeypatch, "run", run=run.run().digest, **asked)
 
 
 def sent_transcript(app: AppTest) -> dict[str, Any] | None:
