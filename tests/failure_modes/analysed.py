@@ -25,7 +25,7 @@ def a_read_run(
     ok: bool | None = False,
     task: str = "task",
     note: bool = False,
-    day: int = 0,
+    day: float = 0,
     **started: Any,
 ) -> Run:
     """A finished run with these modes; read where it has one, or a note."""
@@ -33,7 +33,7 @@ def a_read_run(
     return read(builder, *modes, note=note, day=day)
 
 
-def read(builder: RunBuilder, *modes: str, note: bool = False, day: int = 0) -> Run:
+def read(builder: RunBuilder, *modes: str, note: bool = False, day: float = 0) -> Run:
     """The run with ann's findings, started this many days after the epoch."""
     if note:
         builder.add(ReviewNote, author="human:ann", text="nothing to see")

@@ -61,10 +61,15 @@ def test_runs_without_a_clock_are_in_no_period() -> None:
     assert (trend.cells, trend.undated) == ((), 1)
 
 
-SPANS = [(1, "day"), (14, "day"), (15, "week"), (98, "week"), (99, "month")]
+SPANS = [(1, "day"), (14, "day"), (15, "week"), (92, "week"), (99, "month"), (600, "year")]
 
 
 @pytest.mark.parametrize(("days", "unit"), SPANS)
 def test_periods_are_the_finest_of_which_there_are_at_most_14(days: int, unit: str) -> None:
     runs = [a_read_run("r1", "loop", task="a"), a_read_run("r2", "loop", task="b", day=days - 1)]
     assert mode_trend(the_read(runs)).unit == unit
+
+
+def test_a_period_counts_however_little_of_it_is_between_the_first_run_and_the_last() -> None:
+    runs = [a_read_run("r1", "loop", day=0.95), a_read_run("r2", "loop", day=14.05)]
+    assert mode_trend(the_read(runs)).unit == "week"

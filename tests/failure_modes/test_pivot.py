@@ -104,6 +104,15 @@ def test_a_mode_that_occurs_as_often_in_successes_of_the_same_tasks_shows_no_dif
     assert harmful.words == "more often in failures"
 
 
+def test_of_many_modes_one_that_differs_as_by_chance_shows_no_difference() -> None:
+    others = ["chatty", "loop", "off-task", "slow"]
+    failures = [a_read_run(f"f{n}", "wrong order", *others) for n in range(5)]
+    runs = [*failures, *(a_read_run(f"s{n}", *others, ok=True) for n in range(3))]
+    last = contrast_modes(the_read(runs))[-1]
+    assert (last.mode, last.p, last.q) == ("wrong order", pytest.approx(1 / 56), pytest.approx(5 / 56))
+    assert last.words == "no difference shown"
+
+
 def test_a_mode_of_hard_tasks_is_not_taken_for_one_that_harms() -> None:
     """Pooled it is in 8 of 10 failures and 2 of 10 successes; inside each task it makes no difference."""
     hard = [a_read_run(f"h{n}", "slow", ok=n >= 8, task="hard") for n in range(10)]

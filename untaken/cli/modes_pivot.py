@@ -63,8 +63,8 @@ def _print(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], consol
         console.columns(
             found.contrasts[:top],
             ("mode", lambda one: found.names[one.mode]),
-            "failed=in_failed/failed, successes=in_successes/successes, tasks",
-            "difference:+, 95%=low…high, p:p, says=words",
+            "failed=k1/n1, successes=k0/n0, tasks",
+            "difference:+, 95%=low…high, p:p, q:p, says=words",
         )
         console.say()
     console.say(

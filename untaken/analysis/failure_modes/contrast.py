@@ -21,7 +21,7 @@ class ModeContrast:
         difference, low, high: of the two shares, weighted over tasks, with its 95% interval; unscored where
             no task has a failed and a successful run that were read.
         p: two-sided and exact; `q` after Benjamini-Hochberg over the modes compared.
-        words: what this says.
+        words: what this says. By q: of 14 modes that go with nothing, one has p at most .05 in 29-47% of corpora.
     """
 
     mode: str
@@ -100,13 +100,13 @@ def _contrast(
         high=high,
         p=p,
         q=q,
-        words=_words(difference, p),
+        words=_words(difference, q),
     )
 
 
-def _words(difference: Score, p: Score) -> str:
-    if isinstance(difference, Unscored) or isinstance(p, Unscored):
+def _words(difference: Score, q: Score) -> str:
+    if isinstance(difference, Unscored) or isinstance(q, Unscored):
         return "not comparable: read successful runs of the same tasks"
-    if p > ALPHA:
+    if q > ALPHA:
         return "no difference shown"
     return "more often in failures" if difference > 0 else "more often in successes"
