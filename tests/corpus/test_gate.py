@@ -184,6 +184,16 @@ def test_what_is_not_met_names_the_sub_goals_and_the_runs() -> None:
 # The verb
 
 
+def test_what_runs_left_undone_is_no_reason_why_a_share_is_too_large() -> None:
+    (check,) = held("completion<0.5", four_tasks("a", 4, 3, 4))
+    assert (check.verdict, check.missed, check.look_at) == ("not_met", (), ())
+
+
+def test_a_narrow_miss_is_written_so_that_it_can_be_seen() -> None:
+    (check,) = held("completion>=0.917", four_tasks("a", 4, 3, 4))
+    assert check.reason == "0.9167 is not at least 0.917, by 0.0003"
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The desk's ledgers and graph, and an altered ledger."""

@@ -105,6 +105,19 @@ def test_the_same_repeat_of_a_task_is_compared_and_what_has_no_partner_is_counte
     assert (check.n, check.left_out, check.value) == (3, 2, -0.5)
 
 
+@pytest.mark.parametrize(
+    ("text", "done", "want"),
+    [
+        ("completion>=1", 4, "more tasks can fail it, and none can show a mean of 1"),
+        ("completion<=0", 0, "more tasks can fail it, and none can show a mean of 0"),
+        ("completion>=0.9", 4, "add more"),
+    ],
+)
+def test_more_tasks_are_asked_for_only_where_they_can_pass_it(text: str, done: int, want: str) -> None:
+    check = held(recorded("new", *[done] * 9), text)
+    assert (check.verdict, check.reason) == ("keep_going", f"not decided after 9 tasks: {want}")
+
+
 def test_what_is_unscored_is_left_out_and_counted() -> None:
     rows = recorded("old", 4, 4) + recorded("new", 4, 4)
     rows[3] = (rows[3][0], msgspec.structs.replace(rows[3][1], completion=Unscored("no evidence")))

@@ -249,7 +249,9 @@ def _check(
     compared = figure.value if on == "point" else figure.low if upward else figure.high
     margin = _margin(compared, requirement)
     verdict = _verdict(margin, requirement)
-    missed, look_at = ((), ()) if verdict == "met" else _shortfall(requirement.metric, agent.agent, scores)
+    # What a run left undone is no reason why a share is too large.
+    wanting = verdict != "met" and (upward or figure.source == "score")
+    missed, look_at = _shortfall(requirement.metric, agent.agent, scores) if wanting else ((), ())
     return GateCheck(
         agent=agent.agent,
         requirement=str(requirement),
@@ -287,11 +289,14 @@ def _verdict(margin: Score, requirement: Requirement) -> GateVerdict:
 def _reason(requirement: Requirement, compared: Score, margin: Score, verdict: GateVerdict, on: Basis) -> str:
     if isinstance(compared, Unscored) or isinstance(margin, Unscored):
         return f"unscored, not a pass: {compared.reason if isinstance(compared, Unscored) else ''}"
-    what = f"{compared:.3f}"
+    digits = 3
+    while digits < DECIMALS and margin and not round(margin, digits):
+        digits += 1  # 0.8996 reads as 0.8996, not as 0.900 that "is not at least 0.9"
+    what = f"{compared:.{digits}f}"
     if on == "interval":
         what = f"the {'lower' if requirement.op in ('>=', '>') else 'upper'} end of the interval, {what},"
     relation = f"{_WORDS[requirement.op]} {requirement.bound:.15g}"
-    return f"{what} is {'' if verdict == 'met' else 'not '}{relation}, by {abs(margin):.3f}"
+    return f"{what} is {'' if verdict == 'met' else 'not '}{relation}, by {abs(margin):.{digits}f}"
 
 
 def _shortfall(

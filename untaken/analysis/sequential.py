@@ -242,6 +242,7 @@ def _held(
         left_out=len(found) - len(values),
         repeats=tuple(repeats),
         words=("the requirement is met", "the requirement is not met", "task"),
+        more="add more" if least < 1 else f"more tasks can fail it, and none can show a mean of {bound:g}",
     )
 
 
@@ -279,6 +280,7 @@ def _compared(
         ends=(2 * decided.ends[0] - 1, 2 * decided.ends[1] - 1),
         left_out=alone + len(found) - len(values),
         repeats=(),
+        more="add more",
         words=(f"not worse than {baseline} by {margin:g}", f"worse than {baseline}", "pair of runs"),
     )
 
@@ -306,6 +308,7 @@ def _check(
     left_out: int,
     repeats: tuple[str, ...],
     words: tuple[str, str, str],
+    more: str,
 ) -> SequentialCheck:
     met, missed, unit = words
     first, *rest = unit.split()
@@ -318,7 +321,7 @@ def _check(
         "pass": f"{met}, shown after {found.at} of {n}{against}",
         "fail": f"{missed}, shown after {found.at} of {n}{against}",
         "keep_going": f"not decided after {n}{f', {in_flight:,} of them in flight' if in_flight else ''}: "
-        "add more",
+        + more,
         "unscored": f"unscored, not a pass: {none.reason}",
     }
     return SequentialCheck(
