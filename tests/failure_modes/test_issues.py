@@ -172,6 +172,7 @@ def test_a_rule_is_held_against_what_people_assigned() -> None:
         a_read_run("missed", "loop", ok=True, task="b"),
         a_read_run("extra", ok=False, task="c", note=True),
         a_read_run("unread", ok=False, task="d"),
+        a_read_run("unscored", "loop", ok=None, task="e"),
     ]
     found = tracked(an_issue("!state.success", mode="loop"), *runs)
     assert (found.agreed, found.missed, found.extra) == (1, 1, 1)

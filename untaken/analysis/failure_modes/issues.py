@@ -134,7 +134,9 @@ def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:
     since = {run.digest for run in after}
     again = tuple(run.digest for run in matching if run.digest in since)
     compared = issue.ruled and bool(mode)
-    with_mode = {run for run in evidence.read if mode in evidence.modes[run]} if compared else set()
+    # A run on which the rule is unscored neither matches nor fails to.
+    read = [run.digest for run in known if run.digest in evidence.read] if compared else []
+    with_mode = {run for run in read if mode in evidence.modes[run]}
     return TrackedIssue(
         issue=issue,
         state="open" if fixed is None else "reopened" if again else "fixed",
@@ -151,7 +153,7 @@ def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:
         versions=_by_version(known, matches),
         agreed=len(with_mode & matches),
         missed=len(with_mode - matches),
-        extra=len((matches & evidence.read) - with_mode) if compared else 0,
+        extra=len(matches.intersection(read) - with_mode),
     )
 
 
