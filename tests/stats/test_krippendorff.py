@@ -73,6 +73,13 @@ def test_clusters_that_resemble_each_other_leave_no_interval_of_no_width() -> No
     assert high - low > 0.1
 
 
+def test_the_interval_is_the_same_in_any_order_also_where_both_answers_are_as_frequent() -> None:
+    yes, no, apart = (True, True), (False, False), (True, False)
+    some = {"a": [yes, apart], "b": [no], "c": [apart, yes, yes], "d": [no, no], "e": [apart], "f": [no, yes]}
+    there, back = alpha_interval(some), alpha_interval(dict(reversed(some.items())))
+    assert there == pytest.approx(back, rel=1e-12)
+
+
 def test_full_agreement_is_no_certainty() -> None:
     few, many = (alpha_interval({str(i): [[i % 2, i % 2]] for i in range(n)}) for n in (8, 40))
     assert few[0] < 0 < many[0] < few[1] == many[1] == 1

@@ -107,7 +107,7 @@ def _of_two_answers(groups: Sequence[Sequence[Counter[Hashable]]]) -> tuple[Scor
     t for Kish's number of clusters, (ΣA)² / ΣA², A the minority answers of one.
     """
     total = sum((unit for some in groups for unit in some), Counter[Hashable]())
-    rare = min(total, key=lambda answer: total[answer])
+    rare = min(total, key=lambda answer: (total[answer], str(answer)))  # of equals, whatever comes first
     n, minority = total.total(), total[rare]
     by_chance = (n - minority) / (n - 1)
     weights = [sum(unit[rare] for unit in some) for some in groups]
