@@ -21,7 +21,7 @@ class ModeContrast:
         difference, low, high: of the two shares, weighted over tasks, with its 95% interval; unscored where
             no task has a failed and a successful run that were read.
         p: two-sided and exact; `q` after Benjamini-Hochberg over the modes compared.
-        words: what this says. By q: of 14 modes that go with nothing, one has p at most .05 in 29-47% of corpora.
+        words: what this says, by q: of 14 modes that go with nothing, one has p ≤ .05 in 29-47% of corpora.
     """
 
     mode: str
