@@ -33,6 +33,7 @@ CASES = [
     ("a success without it", a_run().call("search", q=1).call("refund").finish(True), "Succeeded without 'Read the policy'", "no call of read", "policy"),
     ("a failure with everything done", a_run().call("search", q=1).call("read").call("refund").finish(False, error="late"), "Failed although every sub-goal was completed", "error late", ""),
     ("nothing failed", a_run().call("search", q=1).call("read").call("refund").finish(True), "No sub-goal is known to have failed", "all 3 required", ""),
+    ("ended from outside", a_run().call("search", q=1).finish(False, error="HTTP 503"), "No sub-goal is known to have failed", "ended the run, not the agent; error HTTP 503", ""),
     ("another task", a_run(task="other").finish(False), "No sub-goal score", "", ""),
 ]  # fmt: skip
 
@@ -47,6 +48,15 @@ def test_queue_and_page_name_the_same_cause(desc, run, headline, detail, goal) -
     assert detail in item.cause.detail
     assert item.why == item.cause.in_words
     assert run_report(corpus, item.digest).cause == item.cause
+
+
+def test_what_is_unscored_is_not_taken_for_nothing_done() -> None:
+    runs = [
+        a_run("outside", task="task").finish(False, error="HTTP 503").run(),
+        a_run("late", task="task").call("search", q=1).call("read").finish(False).run(),
+    ]
+    order = review_order(evaluate_corpus(runs, GraphSet.of([GRAPH]), resamples=50))
+    assert [(one.run_id, one.weight) for one in order] == [("late", pytest.approx(1 / 3)), ("outside", 0.0)]
 
 
 def _looked_into(corpus: Corpus) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
+from untaken.errors import Unscored
 from untaken.plans import PlanGraph
 from untaken.scoring import RunScore, score_run
 
@@ -258,3 +259,9 @@ def test_too_few_calls_are_counted_in_the_reason() -> None:
     again = score_run(calls(True).finish().run(), graph).node("again")
     assert "it must be called once after once for other sub-goals" in again.reason
     assert score(calls(True, True), search(2)).node("search").evidence == (1, 3)
+
+
+def test_where_nothing_is_required_nothing_is_said_to_be_unscored() -> None:
+    found = score(a_run().call("x").state(member=False), {"id": "paid", "when": "state.member"})
+    assert found.completion == Unscored("no sub-goal is required")
+    assert found.diagnosis_reason == "no sub-goal is required"

@@ -30,7 +30,7 @@ def test_no_sub_goal_of_it_counts(error: str, missing: Literal["fail", "drop"]) 
     assert (score.required, score.completed, score.unscored, score.violations) == (0, 0, 0, ())
     assert isinstance(score.completion, Unscored)
     assert "provider or the environment" in score.completion.reason
-    assert {node.reason for node in score.nodes} == {score.completion.reason}
+    assert {node.reason for node in score.nodes} == {score.completion.reason} == {score.diagnosis_reason}
     other = recounted(score, "drop" if missing == "fail" else "fail")
     assert isinstance(other.completion, Unscored)
 

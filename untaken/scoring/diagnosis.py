@@ -36,6 +36,8 @@ def diagnose(
     critical: Sequence[Violation],
     compiled: CompiledGraph,
     unrevised: Unrevised | None = None,
+    *,
+    otherwise: str = "",
 ) -> Diagnosed:
     """The first that holds, the gravest first.
 
@@ -45,11 +47,11 @@ def diagnose(
     observations failed, and the plan was recorded but never revised. ``skipping``: more of what is missing
     was never attempted than was attempted without success; ``inside``: at least as much was attempted
     without success. Where most of what is missing may or may not have been attempted, that too is
-    ``unscored``.
+    ``unscored``. `otherwise`: why there are no `nodes`, where there are none.
     """
     known = [node for node in nodes if node.completed is not None]
     if not known:
-        what = "none of the required sub-goals has any evidence" if nodes else "no sub-goal is required"
+        what = "none of the required sub-goals has any evidence" if nodes else otherwise
         return Diagnosed(diagnosis="unscored", reason=what)
     # A dependency whose check holds was not skipped, as far as anybody can see.
     held = {node.sub_goal for node in nodes if node.holds}

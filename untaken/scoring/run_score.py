@@ -322,7 +322,7 @@ class Tally(Struct, frozen=True, kw_only=True, gc=False):
         attempted, known = attempts_known(counted)
         completed = _completed(counted)
         critical_completed = _completed(critical)
-        none = _nothing_counts(nodes)
+        none = nothing_counts(nodes)
         no_attempts = "no required sub-goal's attempts are known" if counted else none
         return cls(
             required=len(counted),
@@ -364,9 +364,12 @@ def rate(part: float, whole: float, otherwise: str) -> Score:
     return part / whole if whole else Unscored(otherwise)
 
 
-def _nothing_counts(nodes: tuple[NodeResult, ...]) -> str:
+def nothing_counts(nodes: Sequence[NodeResult]) -> str:
+    """Why a run has no requirement that counts."""
     if not nodes:
         return "this run has no expectations: its graph has no sub-goals"
+    if all(node.status == "not_required" for node in nodes):
+        return "no sub-goal is required"
     if not any(node.counts for node in nodes):
         return ENDED_OUTSIDE
     if any(node.left_out for node in nodes):

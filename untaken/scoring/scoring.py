@@ -34,6 +34,7 @@ from untaken.scoring.run_score import (
     Tally,
     Violation,
     counted_nodes,
+    nothing_counts,
 )
 from untaken.scoring.trace import Trace
 
@@ -266,7 +267,8 @@ def _assemble(
         if trace.never_replanned:
             # Whatever the rule for missing verdicts: a diagnosis looks at all requirements.
             counted_all = counted_nodes(known.results, "fail")
-            diagnosed = diagnose(counted_all, known.critical, compiled, (trace, tried))
+            if counted_all:
+                diagnosed = diagnose(counted_all, known.critical, compiled, (trace, tried))
         advice = diagnosed.advice
         if advice:
             calls = [call.seq for call in trace.calls]
@@ -338,7 +340,9 @@ def _consequences(
             tally=Tally.of(results, missing),
             deps=dependency_figures(compiled, by_id),
             critical=critical,
-            diagnosed=diagnose(counted_nodes(results, "fail"), critical, compiled),
+            diagnosed=diagnose(
+                counted_nodes(results, "fail"), critical, compiled, otherwise=nothing_counts(results)
+            ),
         )
         if len(kept) < PATTERNS:
             kept[pattern] = found

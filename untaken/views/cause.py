@@ -71,7 +71,8 @@ def outline_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: G
             sub_goal=first.sub_goal if first else "",
         )
     if not failed:
-        return RunCause(headline="No sub-goal is known to have failed", detail=score.diagnosis_reason)
+        detail = "; ".join(filter(None, (score.diagnosis_reason, _ending(run))))
+        return RunCause(headline="No sub-goal is known to have failed", detail=detail)
     first = failed[0]
     did = {True: "was attempted but not completed", False: "was never attempted", None: "was not completed"}
     return RunCause(

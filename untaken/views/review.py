@@ -28,7 +28,7 @@ class OrderedRun:
         kind: ``failed`` (the outcome says so), ``unlucky`` (failed with all sub-goals completed),
             ``lucky`` (succeeded with a critical sub-goal undone), ``unfinished`` (no outcome),
             ``broken`` (the ledger is), ``fine``.
-        weight: violations and critical sub-goals undone, then the share not completed.
+        weight: violations and critical sub-goals undone, then the share known not to be completed.
     """
 
     digest: str
@@ -137,4 +137,5 @@ def review_kind(run: Run, contradiction: ReviewKind | None) -> ReviewKind:
 def _weight(score: RunScore) -> float:
     critical = sum(v.kind == "critical" for v in score.violations) + score.critical - score.critical_completed
     # One more critical miss outweighs any difference in completion, which is at most 1.
-    return critical + 1.0 - (number(score.completion) or 0.0)
+    done = number(score.completion)
+    return critical + (0.0 if done is None else 1.0 - done)
