@@ -35,7 +35,9 @@ NO_PART_OF_A_PAGE = {  # they say or change what is chosen, or head the page
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     at = tmp_path_factory.mktemp("panels") / "w"
     Workspace.open_folder(SAMPLES / "graphs", at=at).close()
-    Workspace.open_folder(SAMPLES / "ledgers", at=at).close()
+    with Workspace(at) as store:
+        for name in ("careful-planner", "eager-closer"):
+            store.add(f"{name}.jsonl", SAMPLES / "ledgers" / f"{name}.jsonl")
     return at
 
 

@@ -45,9 +45,8 @@ def test_the_code_that_records_an_agent_writes_a_ledger_that_is_read(
     assert (run.agent, run.task_id, run.success) == ("my-agent", "refund-1", True)
 
 
-def test_the_tour_has_seven_steps_and_is_over_when_dismissed(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(tmp_path, monkeypatch)
-    app.button(key="add_samples").click().run()
+def test_the_tour_has_seven_steps_and_is_over_when_dismissed(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch)
     for step, (title, page, words) in enumerate(TOUR, 1):
         app.button(key="tour_start" if step == 1 else "tour_next").click().run()
         assert app.title[0].value == title
@@ -60,11 +59,8 @@ def test_the_tour_has_seven_steps_and_is_over_when_dismissed(tmp_path: Path, mon
     assert not [button for button in app.button if str(button.key).startswith("tour")]
 
 
-def test_the_tour_goes_along_to_pages_that_are_looked_at_meanwhile(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    app = session(tmp_path, monkeypatch)
-    app.button(key="add_samples").click().run()
+def test_the_tour_goes_along_to_pages_that_are_looked_at_meanwhile(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch)
     app.button(key="tour_start").click().run()
     app.button(key="tour_next").click().run()
     go_to(app, "memory")

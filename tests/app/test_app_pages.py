@@ -17,6 +17,7 @@ from sessions import SAMPLES, go_to, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.workspace import Workspace
+from untaken.workspace.intake import take_in
 
 Patch = pytest.MonkeyPatch
 QUESTIONS = {
@@ -154,6 +155,12 @@ def many_files() -> dict[str, bytes]:
     }
 
 
+def keep(folder: Path, files: dict[str, bytes]) -> None:
+    """As an upload does, without a process of its own."""
+    with Workspace(folder) as store:
+        take_in(store, list(files.items()))
+
+
 def upload(app: AppTest, files: dict[str, bytes]) -> AppTest:
     """Choose all files in the uploader, then press the button."""
     chosen = [(name, content, "application/octet-stream") for name, content in files.items()]
@@ -200,8 +207,8 @@ def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path,
 def test_a_run_of_which_nothing_is_expected_has_no_empty_frame(tmp_path: Path, monkeypatch: Patch) -> None:
     record = tau_record()
     record["info"]["task"]["actions"] = []
-    files = {"gpt-4o-ferry.json": json.dumps([record]).encode()}
-    app = go_to(upload(session(tmp_path, monkeypatch, "data"), files), "run")
+    keep(tmp_path, {"gpt-4o-ferry.json": json.dumps([record]).encode()})
+    app = session(tmp_path, monkeypatch, "run")
     assert "has no sub-goals" in said(app)
     assert "sub_goal_picker" not in {box.key for box in app.selectbox}
 
@@ -222,7 +229,8 @@ def test_a_broken_ledger_is_reported_on_every_page_that_counts_and_logged_outsid
     files = {
         name: content for name, content in many_files().items() if name.startswith(("cut", "late", "desk"))
     }
-    app = upload(session(tmp_path, monkeypatch, "data"), files)
+    keep(tmp_path, files)
+    app = session(tmp_path, monkeypatch, "data")
     kept = [path.read_bytes() for path in (tmp_path / "ledgers").iterdir()]
     assert "1 broken" in said(app)
     log = table(app, "Audit log")
@@ -309,7 +317,8 @@ def test_hostile_words_are_words_on_every_page(tmp_path: Path, monkeypatch: Patc
 
 
 def test_hostile_words_are_words_in_every_run_and_sub_goal(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = go_to(upload(session(tmp_path, monkeypatch, "data"), hostile_files()), "run")
+    keep(tmp_path, hostile_files())
+    app = session(tmp_path, monkeypatch, "run")
     for run in range(len(app.selectbox(key="run_picker").options)):
         app.selectbox(key="run_picker").select_index(run).run()
         assert acted_upon(app) == set()

@@ -20,7 +20,6 @@ SAMPLES = Path(__file__).parents[2] / "sample_runs"
 GRAPHS = str(SAMPLES / "graphs")
 NAMED = (
     "ledgers/careful-planner.jsonl",
-    "ledgers/quick-workflow.jsonl",
     "ledgers/echo-agent.jsonl.gz",
     "tampered",
 )
