@@ -57,6 +57,7 @@ def test_a_quote_that_does_not_stand_in_its_event_is_marked() -> None:
 NEXT: list[tuple[str, RunBuilder, str, int | None]] = [
     ("the same call", a_run().plan("x").call("a", ok=False, q=1).call("a", q=1), "tried again", 4),
     ("other arguments", a_run().plan("x").call("a", ok=False, q=1).call("a", q=2), "tried otherwise", 4),
+    ("true is not 1", a_run().plan("x").call("a", ok=False, q=1).call("a", q=True), "tried otherwise", 4),
     ("another tool", a_run().plan("x").call("a", ok=False).call("b"), "went on", 4),
     ("words", a_run().plan("x").call("a", ok=False).say("done").call("a"), "spoke", 4),
     (

@@ -234,9 +234,31 @@ def test_the_cause_says_how_often_it_is_seen_elsewhere() -> None:
         m=41,
     )
     assert cause_words(cause) == (
-        "pay failed with “settlement window closed for … (code … )” in 9 runs; currency = CHF in 9 of 9 runs "
-        "that failed here, 2 of 41 elsewhere (p < 0.001)"
+        "pay failed with “settlement window closed for … (code … )” in 9 runs; currency = CHF in 9 of 9, "
+        "2 of 41 elsewhere (p < 0.001)"
     )
+
+
+def test_a_value_that_goes_with_an_error_is_counted_in_the_runs_that_have_it() -> None:
+    (cause,) = corpus_causes(
+        PAY,
+        lambda run, i: refused(run, i, currency="CHF" if i < 7 else "EUR"),
+        lambda run, i: paid(run, i, currency="CHF" if i < 1 else "EUR"),
+    )
+    assert (len(cause.runs), cause.k, cause.n, cause.elsewhere_k, cause.elsewhere_n) == (9, 7, 9, 1, 20)
+    assert cause_words(cause).endswith("in 9 runs; currency = CHF in 7 of 9, 1 of 20 elsewhere (p < 0.001)")
+
+
+def test_what_goes_with_failing_in_the_runs_left_over_says_so() -> None:
+    """Two values, each in half of the failed runs: the second is compared without the first one's runs."""
+    causes = corpus_causes(
+        PAY,
+        lambda run, i: run.call("find", ok=True, region="north" if i % 2 else "west").call("pay", ok=True),
+        lambda run, i: run.call("find", ok=True, region="south").call("pay", ok=True).state(paid=True),
+        n=12,
+    )
+    said = [cause_words(one).split(" in ", 1)[1].partition(",")[0] for one in causes]
+    assert said == ["6 of 12 runs that failed here", "6 of 6 other runs that failed here"]
 
 
 def test_a_skipped_step_that_is_recommended_is_a_cause_of_its_own() -> None:

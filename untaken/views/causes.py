@@ -25,6 +25,7 @@ CAUSES: Final[Columns[Cause]] = {
     "value": text("its value", lambda one: one.value or None),
     "wrong": truth("whether the plan expects another value", "wrong"),
     "runs": count("failed runs with this cause", lambda one: len(one.runs), title="failed runs"),
+    "k": count("of `n`, those with it: with the value, where one goes with an error", "k"),
     "n": count("failed runs that failed here and could have had it", "n"),
     "elsewhere_k": count("of the runs that passed here, those with it", "elsewhere_k", title="elsewhere"),
     "elsewhere_n": count("runs that passed here and could have had it", "elsewhere_n", title="of"),
@@ -41,7 +42,7 @@ def causes_table(found: Triage) -> pd.DataFrame:
 
 _CAUSE: Final = Keys(
     Cause,
-    "kind tool? error? argument? value? sub_goal critical wrong runs n elsewhere_n elsewhere_k p words",
+    "kind tool? error? argument? value? sub_goal critical wrong runs k n elsewhere_n elsewhere_k p words",
     runs=[str],
     words=cause_words,
 )

@@ -50,7 +50,7 @@ def triage_table(found: Triage) -> pd.DataFrame:
 _RUN: Final = Keys(Run, "run_id digest")
 _FAILED_AT: Final = Keys(Run, "run_id digest sub_goal seq", sub_goal=str | None, seq=Count | None)
 _CHOSEN_AT: Final = Keys(Run, "run_id digest seq", seq=Count)
-_CAUSE: Final = Keys(Cause, "kind tool? error? argument? value? n elsewhere_n elsewhere_k p")
+_CAUSE: Final = Keys(Cause, "kind tool? error? argument? value? k n elsewhere_n elsewhere_k p")
 _FIX_ITEM: Final = Keys(
     FixItem,
     "kind way digest graph sub_goal title critical cause commonest unplanned failed_runs share gain low"

@@ -8,6 +8,7 @@ from typing import Literal
 from untaken.analysis import Corpus
 from untaken.errors import Unscored
 from untaken.ledger import Event, Message, Observation, Run, RunFinished, ToolCall, readable
+from untaken.plans import json_equal
 from untaken.scoring import RunScore, Trace
 
 Next = Literal["tried again", "tried otherwise", "went on", "spoke", "ended"]
@@ -82,4 +83,4 @@ def _next(call: ToolCall | None, coming: Event | None) -> Next:
         return "spoke"
     if call is None or coming.tool != call.tool:
         return "went on"
-    return "tried again" if coming.arguments == call.arguments else "tried otherwise"
+    return "tried again" if json_equal(coming.arguments, call.arguments) else "tried otherwise"

@@ -28,6 +28,8 @@ class Cause:
         sub_goal: title of the sub-goal that fails, `critical`: whether it is.
         wrong: whether `value` (or each run's own) differs from what the plan expects.
         runs: content digests of the failed runs; `n`: of so many that failed here and called the tool.
+        with_value: of a tool error with a value that goes with it, the runs that had this value.
+        others: whether `n` leaves out runs of the causes named before it.
         elsewhere_k, elsewhere_n: of the runs that passed the sub-goal and called the tool, those with it.
         p: one-sided exact, adjusted by Holm; ``None`` where the plan itself says that the value is wrong.
     """
@@ -45,6 +47,13 @@ class Cause:
     elsewhere_k: int = 0
     elsewhere_n: int = 0
     p: float | None = None
+    with_value: int | None = None
+    others: bool = False
+
+    @property
+    def k(self) -> int:
+        """Of the `n`, the runs that are compared with `elsewhere_k`."""
+        return len(self.runs) if self.with_value is None else self.with_value
 
 
 def cause_words(cause: Cause) -> str:
@@ -98,4 +107,7 @@ def _of(cause: Cause) -> str:
 
 def _elsewhere(cause: Cause) -> str:
     p = "" if cause.p is None else f" ({p_value(cause.p, 'p')})"
-    return f"in {len(cause.runs):,} of {cause.n:,} runs that failed here, {_of(cause)} elsewhere{p}"
+    n = f"{cause.n:,} {'other ' if cause.others else ''}runs that failed here"
+    if cause.with_value is not None:  # the runs with the error, which were just named
+        n = f"{cause.n:,}"
+    return f"in {cause.k:,} of {n}, {_of(cause)} elsewhere{p}"

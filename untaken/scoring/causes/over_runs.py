@@ -83,7 +83,8 @@ def causes_of(title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRu
     found: list[Cause] = []
     for make in (_stated_causes, _shared_causes):
         for cause in make(left, compared):
-            found.append(cause)
+            # What a run states is looked for in all of them; what goes with failing, in those left over.
+            found.append(replace(cause, others=make is _shared_causes and bool(found)))
             for digest in cause.runs:
                 del left[digest]  # a run has one cause
     critical = any(one.node.critical for one in blamed)
@@ -175,6 +176,7 @@ def _cause_of(
         cause,
         argument=condition.feature.argument,
         value=condition.feature.value,
+        with_value=len(condition.runs),
         n=condition.n,
         elsewhere_k=condition.elsewhere_k,
         elsewhere_n=condition.elsewhere_n,
