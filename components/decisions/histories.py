@@ -72,14 +72,18 @@ def draw(review: ChoiceReview) -> None:
 
 def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
     seen = count_choices(choices)
-    more = _only_counted(paths)
-    made, unknown = seen.choices + more, seen.unknown + more
+    more, unknown = _only_counted(paths)
+    made, unknown = seen.choices + more, seen.unknown + unknown
     small = f"supported, q ≤ {SMALL_Q:g}, of {seen.compared:,} tested"
     shown = (
         ("Choices", made, f"skill taken, skill not taken, context · {choice_view.points_in(paths)}"),
         ("Succeeded more often", seen.more, f"{small} · {seen.less:,} less often"),
         ("Same success, cheaper or shorter", seen.cheaper, "a list of its own, no recommendation"),
-        ("No clear difference", seen.alike + unknown, f"{unknown:,} of them without history"),
+        (
+            "No clear difference",
+            made - seen.more - seen.less - seen.cheaper,
+            f"{unknown:,} of them without history",
+        ),
     )
     cards.number_cards(*((title, f"{value:,}", words) for title, value, words in shown))
     if not seen.more:
@@ -122,19 +126,23 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
         tables.figure(drawn, key="spread", name="Delta distribution")
 
 
-def _only_counted(paths: pd.DataFrame) -> int:
-    """How many choices without a history are not listed (`ChoiceReview.made`)."""
-    return int(paths.loc[paths["choice"].isna(), "choice_number"].nunique())
+def _only_counted(paths: pd.DataFrame) -> tuple[int, int]:
+    """How many choices are not listed (`ChoiceReview.made`), and how many of these have no history."""
+    left = paths[paths["choice"].isna()]
+    numbers = left["choice_number"], left.loc[left["choice_support"] == "none", "choice_number"]
+    return numbers[0].nunique(), numbers[1].nunique()
 
 
 def _every_choice(review: ChoiceReview, choices: Sequence[Choice], paths: pd.DataFrame) -> None:
     def draw() -> None:
-        first, more = table_of_choices(choices[:FEW]), _only_counted(paths)
+        first, (more, _) = table_of_choices(choices[:FEW]), _only_counted(paths)
         # Filters know the paths of choices that are not listed, not the choices themselves.
         unfiltered, evaluated = len(paths) == len(review.paths), state.later(_evaluated)
         if len(choices) + more > len(first):
             words = (
-                "download the table to see all" if unfiltered or not more else "the others have no history"
+                "download the table to see all"
+                if unfiltered or not more
+                else "no agent took both skills of any other in one task"
             )
             st.caption(f"The first {len(first):,} of {len(choices) + more:,} choices; {words}.")
         tables.table(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 from builders import a_run
 from histories import moment, past, seen
+from msgspec.structs import replace
 
 from untaken.counterfactual import (
     Choice,
@@ -150,17 +151,27 @@ def test_columns_give_the_choices_that_decisions_give() -> None:
 
 
 @pytest.mark.parametrize("most", [0, 3, 1_000])
-def test_of_many_choices_those_without_a_history_are_counted_and_made_when_asked_for(
+def test_of_many_choices_those_that_no_agent_made_both_ways_in_one_task_are_made_when_asked_for(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, log = many()
-    runs = [*runs, *(past(f"r{i}", "a|b|z", f"a|{'xyz'[i % 3]}", day=9) for i in range(5))]
+    runs = [*runs, *(past(f"r{i}", "bad|apart", f"a|{'xyz'[i % 3]}", day=9) for i in range(5))]
+    log += [replace(one, task_id="another task", agent="another") for one in arm("apart", 2, 1)]
     whole = tuple(made(runs, log))
     monkeypatch.setattr(choices_gathered, "LISTED", most)
     lazy = made(runs, log)
     assert lazy[:] == whole == tuple(lazy[at] for at in range(len(whole)))
-    listed = tuple(c for n, c in enumerate(whole) if n < most or c.other is not None)
+    took: dict[tuple[str, str], set[object]] = {}
+    for one in log:
+        took.setdefault((one.skill, one.context_hash), set()).add((one.task_id, one.agent))
+    alike = [
+        took.get((c.selected, c.context_hash), set()) & took.get((c.alternative, c.context_hash), set())
+        for c in whole
+    ]
+    listed = tuple(c for n, (c, both) in enumerate(zip(whole, alike, strict=True)) if n < most or both)
     assert lazy.listed == listed
+    assert (lazy.known > 0) == (most == 0)
+    assert lazy.known == sum(c.other is not None for c in whole) - sum(c.other is not None for c in listed)
     paths = PathColumns.joined(evaluate_runs(runs, PolicyMemory(log)).columns())
     named = [paths.kinds[kind][:2] for kind in paths.kind]
     by_number: dict[int, set[tuple[str, str]]] = {}

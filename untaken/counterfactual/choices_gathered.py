@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, overload
 
@@ -15,13 +15,14 @@ from untaken.counterfactual.choice import Choice, Points
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.counterfactual.levels import Situation, coarse_contexts
 from untaken.counterfactual.memory import Memories, PolicyMemory, Snapshot, by_memory
-from untaken.counterfactual.pairs import Pair, among_all, compare_pairs, levels_compared
+from untaken.counterfactual.pairs import Pair, advantages_of, among_all, compare_pairs, levels_compared
 from untaken.counterfactual.parts import ScoreParts
 from untaken.counterfactual.parts_compared import parts_between
 from untaken.counterfactual.path_columns import VERDICTS, PathColumns
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.run_evaluation import DeltaVerdict, RunEvaluation
 from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual.strata import numbers_of
 from untaken.errors import Score, Unscored, number
 from untaken.ledger import Run, readable
 
@@ -32,7 +33,7 @@ Skills = tuple[frozenset[str], str]
 
 UNTESTED: Final = Unscored("too few comparable runs for any test")
 LISTED: Final = 1_000
-"""Among so many choices those without a history are listed, too; of more they are only counted."""
+"""Of more choices those whose skills no agent took in one task are only counted."""
 AT_ONCE: Final = 4_096
 """Choices that are made at a time."""
 UNSEEN: Final = Unscored("no run chose this alternative in this context")
@@ -70,34 +71,33 @@ def choices(
         rows.append(np.flatnonzero(_are_of(paths, digests, some)))
         snapshot = one.snapshot() if isinstance(one, PolicyMemory) else one
         mine = {digest: runs[digest] for digest in some}
-        gatherings.append(_Gathering(paths.at(rows[-1]), digests, mine, snapshot, weights))
-    return Choices(gatherings, [one.with_history(threshold) for one in gatherings], rows)
+        gatherings.append(
+            _Gathering(paths.at(rows[-1]), digests, mine, snapshot, weights=weights, threshold=threshold)
+        )
+    return Choices(gatherings, rows)
 
 
 class Choices(Sequence[Choice]):
-    """The choices of some runs, in the order of `choices`; most of those without a history are not made yet.
+    """The choices of some runs, in the order of `choices`; of many, most are made when somebody looks.
 
-    A log with many options, and a context of its own for each decision, has hundreds of thousands of these.
+    A log with many options has hundreds of thousands of choices that no agent made both ways in one task:
+    nothing can be supported of these.
 
     Attributes:
-        listed: those whose alternative was taken in some run, and others among the first `LISTED`, in order.
+        listed: those that some agent made both ways in one task, and the first `LISTED` of all, in order.
+        known: how many of the others have an alternative that was taken in some run.
         of_paths: of each path of the runs, in the order of `PathColumns.joined`, the number of its choice:
-            its place in `listed`, or for one that is not a number behind these.
+            its place in `listed`; numbers behind these are of the others, the `known` ones first.
     """
 
-    def __init__(
-        self,
-        gatherings: Sequence[_Gathering],
-        made: Sequence[Mapping[int, Choice]],
-        rows: Sequence[np.ndarray],
-    ) -> None:
-        """Of each memory its choices, those that were made, by place, and the rows of its paths."""
+    def __init__(self, gatherings: Sequence[_Gathering], rows: Sequence[np.ndarray]) -> None:
+        """Of each memory its choices, and the rows of its paths."""
         self._made = dict[int, Choice]()
         self._gatherings, self._begins = gatherings, [0]
         keys: list[Key] = []
         place = np.zeros(sum(map(len, rows)), dtype=np.int64)
-        for gathering, some, paths in zip(gatherings, made, rows, strict=True):
-            self._made |= {len(keys) + at: choice for at, choice in some.items()}
+        for gathering, paths in zip(gatherings, rows, strict=True):
+            self._made |= {len(keys) + at: choice for at, choice in gathering.comparable.items()}
             place[paths] = len(keys) + gathering.choice_of_paths
             keys += gathering.keys
             self._begins.append(len(keys))
@@ -106,24 +106,33 @@ class Choices(Sequence[Choice]):
         self.listed = tuple(self._choices(listed))
         self._made |= zip(listed, self.listed, strict=True)
         # The frame of paths needs a number of each choice to count those that are not listed.
-        number_of = np.full(len(keys), -1)
-        number_of[listed] = np.arange(len(listed))
-        number_of[number_of < 0] = np.arange(len(listed), len(keys))
+        known = _joined(gathering.known for gathering in gatherings).astype(bool)
+        known[listed] = False
+        rest = np.ones(len(keys), dtype=bool)
+        rest[listed] = False
+        self.known = int(np.count_nonzero(known))
+        number_of = np.zeros(len(keys), dtype=np.int64)
+        number_of[[*listed, *np.flatnonzero(known), *np.flatnonzero(rest & ~known)]] = np.arange(len(keys))
         self.of_paths: np.ndarray = number_of[place]
         if len(listed) == len(keys):
             self._gatherings = ()  # nothing is left to be made
 
     def _ordered(self, keys: Sequence[Key]) -> list[int]:
         """The places of all, what weighs most first, then those without an advantage, most frequent first."""
-        made = self._made
-        scored = [at for at, choice in made.items() if number(choice.advantage) is not None]
-        scored.sort(key=lambda at: _weight(made[at]))
-        # Over all memories: which of two equally frequent ones comes first must not depend on their order.
+        # Over all memories: which of two that weigh the same comes first must not depend on their order.
         name = np.empty(len(keys), dtype=np.int64)
         name[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
-        often = np.concatenate([np.zeros(0, dtype=np.int64), *(one.often for one in self._gatherings)])
-        rest = np.lexsort((name, -often))
-        return [*scored, *rest[~np.isin(rest, np.array(scored, dtype=np.int64))].tolist()]
+        often = _joined(one.often for one in self._gatherings)
+        advantage = _joined(one.advantage for one in self._gatherings)
+        better = [at for at, choice in self._made.items() if choice.direction == "better"]
+        behind = np.ones(len(keys), dtype=bool)
+        behind[better] = False
+        scored = ~np.isnan(advantage)
+        # `lexsort` takes its last key first.
+        order: list[int] = np.lexsort(
+            (name, np.where(scored, -advantage * often, -often), behind, ~scored)
+        ).tolist()
+        return order
 
     @overload
     def __getitem__(self, at: int) -> Choice: ...
@@ -156,7 +165,7 @@ class Choices(Sequence[Choice]):
             now = dict[int, Choice]()
             for which, left in missing.items():
                 first = self._begins[which]
-                now |= zip(left, self._gatherings[which].unseen([at - first for at in left]), strict=True)
+                now |= zip(left, self._gatherings[which].made([at - first for at in left]), strict=True)
             for place in some:
                 yield self._made[place] if place in self._made else now[place]
 
@@ -206,6 +215,9 @@ class _Gathering:
     Attributes:
         keys: of the choices, in order; `often` the number of points of each.
         choice_of_paths: of each path, in the order given, the place of its choice.
+        known: of each choice whether its alternative was taken in some run.
+        advantage: of each; NaN where it has none.
+        comparable: those that some agent made both ways in one task, by place.
     """
 
     def __init__(
@@ -214,9 +226,12 @@ class _Gathering:
         digests: Sequence[str],
         runs: Mapping[str, Run],
         snapshot: Snapshot,
+        *,
         weights: Weights,
+        threshold: float,
     ) -> None:
-        self._digests, self._runs, self._snapshot, self._weights = digests, runs, snapshot, weights
+        self._digests, self._runs, self._snapshot = digests, runs, snapshot
+        self._weights, self._threshold = weights, threshold
         found = np.unique(paths.kind).tolist()
         situations = [paths.kinds[kind] for kind in found]
         # With one layer there is nothing to choose.
@@ -249,30 +264,42 @@ class _Gathering:
         self._fine = np.flatnonzero(self._paths.named & (self._level[self._paths.kind] == 1))
         self._named = np.searchsorted(self._fine, self._bounds)
 
-    def with_history(self, threshold: float) -> dict[int, Choice]:
-        """Those whose alternative was taken in some run, by place."""
-        record = self._snapshot.record
         # One look at each alternative, before anything is compared: most have no history in a wide log.
-        places = [at for at, (_, other, context) in enumerate(self.keys) if record(other, context)]
-        keys = [self.keys[at] for at in places]
-        pairs = [Pair(context, selected, alternative) for selected, alternative, context in keys]
-        found, tests = (
-            compare_pairs(self._snapshot, pairs, self._weights, threshold),
-            list(map(_skills, keys)),
-        )
-        trusts, adjusted = among_all(found, tests)
-        self._family = len(adjusted)
-        differ = parts_between(self._snapshot, keys)
-        return {
-            at: self._choice(at, trust, adjusted.get(test, UNTESTED), differ[key])
-            for at, key, trust, test in zip(places, keys, trusts, tests, strict=True)
-        }
+        has = [snapshot.record(other, context) is not None for _, other, context in self.keys]
+        self.known = np.array(has, dtype=bool)
+        self.advantage = np.full(len(self.keys), np.nan)
+        places = np.flatnonzero(self.known).tolist()
+        found, _, _ = advantages_of(snapshot, self._pairs(places), weights, threshold)
+        self.advantage[places] = found.advantage
+        numbers = numbers_of(snapshot.history)
+        alike = [
+            at
+            for at, one in zip(places, self._pairs(places), strict=True)
+            if numbers.share_a_stratum(snapshot.history, (one.context_hash, one.alternative, one.selected))
+        ]
+        trusts, self._adjusted = among_all(*self._compared(alike))
+        self.comparable = dict(zip(alike, self._choices(alike, trusts), strict=True))
 
-    def unseen(self, places: Sequence[int]) -> Iterator[Choice]:
-        """Some whose alternative no run took."""
+    def made(self, places: Sequence[int]) -> Iterator[Choice]:
+        """Some that no agent made both ways in one task."""
+        known = [at for at in places if self.known[at]]
+        trusts = dict(zip(known, self._compared(known)[0], strict=True))
+        return self._choices(places, map(trusts.get, places))
+
+    def _pairs(self, places: Iterable[int]) -> list[Pair]:
+        keys = (self.keys[at] for at in places)
+        return [Pair(context, selected, alternative) for selected, alternative, context in keys]
+
+    def _compared(self, places: Sequence[int]) -> tuple[list[Trust | None], list[Skills]]:
+        trusts = compare_pairs(self._snapshot, self._pairs(places), self._weights, self._threshold)
+        return trusts, [_skills(self.keys[at]) for at in places]
+
+    def _choices(self, places: Sequence[int], trusts: Iterable[Trust | None]) -> Iterator[Choice]:
         # Together: alternatives that nobody took share their parts within a context.
         parts = parts_between(self._snapshot, [self.keys[at] for at in places])
-        return (self._choice(at, None, UNTESTED, parts[self.keys[at]]) for at in places)
+        for at, trust in zip(places, trusts, strict=True):
+            key = self.keys[at]
+            yield self._choice(at, trust, self._adjusted.get(_skills(key), UNTESTED), parts[key])
 
     def _context_at(self, place: int) -> str | None:
         if self._level[self._paths.kind[self._bounds[place]]] > 1:
@@ -310,7 +337,7 @@ class _Gathering:
             support_reason=trust.reason if trust else UNSEEN.reason,
             direction=trust.direction if trust else None,
             q=q,
-            q_family=self._family,
+            q_family=len(self._adjusted),
             parts=parts,
             taken=self._snapshot.record(selected, context_hash),
             other=self._snapshot.record(alternative, context_hash),
@@ -336,8 +363,5 @@ def _skills(key: Key) -> Skills:
     return frozenset((selected, alternative)), context_hash
 
 
-def _weight(choice: Choice) -> tuple[object, ...]:
-    """Of one with an advantage: ascending, so what counts most is negated."""
-    weight = (number(choice.advantage) or 0.0) * len(choice.points)
-    name = choice.selected, choice.alternative, choice.context_hash
-    return (0 if choice.direction == "better" else 1, -weight, *name)
+def _joined(columns: Iterable[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *columns])

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from untaken import stats
-from untaken.counterfactual.advantage import AdvantageEstimate, Trust, advantages
+from untaken.counterfactual.advantage import AdvantageEstimate, Advantages, Trust, advantages
 from untaken.counterfactual.histories import Histories, Scales, finest
 from untaken.counterfactual.levels import Situation
 from untaken.counterfactual.memory import Snapshot
@@ -32,25 +32,36 @@ def compare_pairs(
     snapshot: Snapshot, pairs: Sequence[Pair], weights: Weights, threshold: float
 ) -> list[Trust | None]:
     """The advantage of each alternative, and its support; ``None`` where it has no history."""
-    history = snapshot.history
-    runs = [NOWHERE if p.without is None else history.run_numbers.get(p.without, NOWHERE) for p in pairs]
-    own, cut = np.array(runs, dtype=np.int64), np.full(len(pairs), snapshot.observations)
-    cost, steps = (history.spans(figure, cut, own) for figure in ("cost", "steps"))
-    scales = Scales(cost, steps, weights)
-
-    def histories(skills: Iterable[str]) -> Histories:
-        return _histories(snapshot, zip(skills, (p.context_hash for p in pairs), strict=True), own, scales)
-
-    other, taken = (histories(p.alternative for p in pairs), histories(p.selected for p in pairs))
-    estimates = advantages(other, taken, scales, threshold).estimates()
+    found, known, both = advantages_of(snapshot, pairs, weights, threshold)
     compared = [(p.context_hash, p.alternative, p.selected) for p in pairs]
-    rulings = Rulings(history, Claims(compared, np.arange(len(pairs)), cut, own))
+    cut, own = np.full(len(pairs), snapshot.observations), _runs_without(snapshot, pairs)
+    rulings = Rulings(snapshot.history, Claims(compared, np.arange(len(pairs)), cut, own))
     return [
-        _trust(estimate, rulings, claim, one_sided=not both) if known else None
-        for claim, (estimate, known, both) in enumerate(
-            zip(estimates, other.known.tolist(), taken.known.tolist(), strict=True)
+        _trust(estimate, rulings, claim, one_sided=not taken) if there else None
+        for claim, (estimate, there, taken) in enumerate(
+            zip(found.estimates(), known.tolist(), both.tolist(), strict=True)
         )
     ]
+
+
+def advantages_of(
+    snapshot: Snapshot, pairs: Sequence[Pair], weights: Weights, threshold: float
+) -> tuple[Advantages, np.ndarray, np.ndarray]:
+    """The advantage of each alternative; whether it has a history, and whether the selected skill has one."""
+    own, cut = _runs_without(snapshot, pairs), np.full(len(pairs), snapshot.observations)
+    cost, steps = (snapshot.history.spans(figure, cut, own) for figure in ("cost", "steps"))
+    scales = Scales(cost, steps, weights)
+    other, taken = (
+        _histories(snapshot, zip(skills, (p.context_hash for p in pairs), strict=True), own, scales)
+        for skills in ((p.alternative for p in pairs), (p.selected for p in pairs))
+    )
+    return advantages(other, taken, scales, threshold), other.known, taken.known
+
+
+def _runs_without(snapshot: Snapshot, pairs: Sequence[Pair]) -> np.ndarray:
+    numbers = snapshot.history.run_numbers
+    left = [NOWHERE if p.without is None else numbers.get(p.without, NOWHERE) for p in pairs]
+    return np.array(left, dtype=np.int64)
 
 
 def _trust(estimate: AdvantageEstimate, rulings: Rulings, claim: int, *, one_sided: bool) -> Trust:

@@ -114,15 +114,18 @@ class Rulings:
 
     def _worth_testing(self) -> np.ndarray:
         """Which have enough runs, and a difference large enough, for any test (`SCREEN`): all at once."""
-        pair, cut, without = self._keys
-        shared = [self._both(number).shared() for number in range(len(self._pairs))]
-        known = (np.searchsorted(shared[p].position, c) for p, c in zip(pair, cut, strict=True))
-        size = np.fromiter(known, dtype=np.int64, count=pair.size)
+        found = np.zeros(self._keys.shape[1], dtype=bool)
+        alike = [self._numbers.share_a_stratum(self._history, one) for one in self._pairs]
+        rows = np.flatnonzero(np.array(alike, dtype=bool)[self._keys[0]])
+        pair, cut, without = self._keys[:, rows]
+        shared = {number: self._both(number).shared() for number in np.unique(pair).tolist()}
+        sides = [shared[number] for number in pair.tolist()]
+        known = (np.searchsorted(side.position, c) for side, c in zip(sides, cut, strict=True))
+        size = np.fromiter(known, dtype=np.int64, count=rows.size)
         batch = np.cumsum(size + 16) // AT_ONCE
-        found = np.zeros(pair.size, dtype=bool)
         for number in np.unique(batch):
             some = np.flatnonzero(batch == number)
-            found[some] = _differ([shared[p] for p in pair[some]], size[some], cut[some], without[some])
+            found[rows[some]] = _differ([sides[n] for n in some], size[some], cut[some], without[some])
         return found
 
 
@@ -179,6 +182,7 @@ class Numbers:
             self.identity[run] = numbers.setdefault(("", *identity), len(numbers))
             self.named[int(self.group[run, -1])] = observed.task_id, observed.agent
         self._runs: dict[tuple[str, str], Runs] = {}
+        self._strata: dict[tuple[str, str], frozenset[int]] = {}
         self._nobody = self._runs_at(history, np.zeros(0, dtype=int))
 
     def runs(self, history: History, skill: str, context_hash: str) -> Runs:
@@ -202,6 +206,18 @@ class Numbers:
             cost=log.cost[first],
             steps=log.steps[first],
         )
+
+    def share_a_stratum(self, history: History, compared: Compared) -> bool:
+        """Whether runs of one stratum took both skills in the context: others cannot be compared."""
+        context_hash, alternative, selected = compared
+        one, two = (self._strata_of(history, skill, context_hash) for skill in (alternative, selected))
+        return not one.isdisjoint(two)
+
+    def _strata_of(self, history: History, skill: str, context_hash: str) -> frozenset[int]:
+        key = skill, context_hash
+        if key not in self._strata:
+            self._strata[key] = frozenset(self.runs(history, *key).stratum.tolist())
+        return self._strata[key]
 
     def ruling(self, both: BothSides, cut: int, without: int) -> OptionTest:
         """What the runs known at a cut say of two skills; those that took both by then are left out."""

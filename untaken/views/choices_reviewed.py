@@ -68,7 +68,7 @@ class ChoiceReview:
         columns: every path not taken, by its run's place in `digests`, `agents` and `tasks`.
         made: the choices that are listed (`Choices.listed`), without their histories; `histories`: of each
             those of the selected skill and of the alternative.
-        choice: of each path the number of its choice, as `Choices.of_paths`.
+        known, choice: as `Choices.known` and `Choices.of_paths`.
         cost_unit: what the costs in the histories are counted in; ``None`` where none is known.
         refused: why runs were not evaluated, each with their number.
         copies: what was noticed of runs that are copies of others.
@@ -80,6 +80,7 @@ class ChoiceReview:
     agents: tuple[str, ...]
     tasks: tuple[str, ...]
     made: tuple[Choice, ...]
+    known: int
     choice: np.ndarray
     histories: tuple[tuple[KeptRecord | None, KeptRecord | None], ...]
     cost_unit: str | None
@@ -110,7 +111,7 @@ class ChoiceReview:
         from untaken.views.paths_frame import paths_frame  # noqa: PLC0415 (slow: it loads pandas)
 
         runs = {"digests": self.digests, "agents": self.agents, "tasks": self.tasks}
-        return paths_frame(self.columns, self.made, self.choice, **runs)
+        return paths_frame(self.columns, self.made, self.choice, known=self.known, **runs)
 
     def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
         """The choices that some of the paths are instances of, in order."""
@@ -183,6 +184,7 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
             msgspec.structs.replace(c, taken=None, other=None, points=c.points.numbered(digests))
             for c in made
         ),
+        known=corpus.choices.known,
         choice=corpus.choices.of_paths,
         histories=tuple((KeptRecord.of(choice.taken), KeptRecord.of(choice.other)) for choice in made),
         cost_unit=units.pop() if len(units) == 1 else None,

@@ -18,6 +18,7 @@ def paths_frame(
     made: Sequence[Choice],
     choice: np.ndarray,
     *,
+    known: int,
     digests: Sequence[str],
     agents: Sequence[str],
     tasks: Sequence[str],
@@ -25,7 +26,9 @@ def paths_frame(
     """As `untaken.views.choices_reviewed.ChoiceReview.paths`, whose attributes the arguments are."""
     # −1 is pandas' code for a missing category.
     listed = np.where(choice < len(made), choice, -1)
-    supports = [*(SUPPORTS.index(one.support) for one in made), SUPPORTS.index("none")]  # the last, at -1
+    # Numbers behind those listed are of choices that nothing supports, those with a history first.
+    weak, none = map(SUPPORTS.index, ("weak", "none"))
+    supports = np.array([*(SUPPORTS.index(one.support) for one in made), *[weak] * known, none])
     return pd.DataFrame(
         {
             "digest": pd.Categorical.from_codes(found.run, digests),
@@ -41,7 +44,9 @@ def paths_frame(
             # Those of two memories may have one digest.
             "choice": pd.Categorical([one.digest for one in made]).take(listed, allow_fill=True),
             "choice_number": choice,
-            "choice_support": pd.Categorical.from_codes(np.array(supports)[listed], list(SUPPORTS)),
+            "choice_support": pd.Categorical.from_codes(
+                supports[np.minimum(choice, supports.size - 1)], list(SUPPORTS)
+            ),
         }
     )
 
