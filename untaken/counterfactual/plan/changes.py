@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import nan
 from typing import Final, Literal
 
@@ -177,7 +178,6 @@ def plan_changes(run: Run, graph: PlanGraph, mapped: Mapped) -> Iterator[PlanCha
     """The accepted changes of a run, in order, from its own record alone."""
     end = run.finished.seq if run.finished else run.own
     calls = [call for call in run.actions if call.seq < end]
-    # Globs are tried once a tool.
     kinds = {tool: _kind(tool, graph) for tool in {call.tool for call in calls}}
     refused = _refused(run) if any(kinds.values()) else frozenset()
     serves: dict[int, list[str]] = {}
@@ -199,9 +199,16 @@ def plan_changes(run: Run, graph: PlanGraph, mapped: Mapped) -> Iterator[PlanCha
 
 
 def _kind(tool: str, graph: PlanGraph) -> Literal["change", "hand_over"] | None:
-    if any(matches_glob(pattern, tool) for pattern in graph.hand_over or HAND_OVER):
+    return _kind_among(tool, tuple(graph.hand_over or HAND_OVER), tuple(graph.mutates))
+
+
+@lru_cache(maxsize=4096)  # every run of a graph asks for the same tools
+def _kind_among(
+    tool: str, hand_over: tuple[str, ...], mutates: tuple[str, ...]
+) -> Literal["change", "hand_over"] | None:
+    if any(matches_glob(pattern, tool) for pattern in hand_over):
         return "hand_over"
-    return "change" if any(matches_glob(pattern, tool) for pattern in graph.mutates) else None
+    return "change" if any(matches_glob(pattern, tool) for pattern in mutates) else None
 
 
 def _refused(run: Run) -> frozenset[int]:
