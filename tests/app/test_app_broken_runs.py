@@ -50,12 +50,3 @@ def test_every_broken_run_is_listed_on_the_data_page_and_logged_once(
         assert "2 broken ledgers, excluded" in said(go_to(app, "overview"))
         assert logged(at) == [("DTL-STRAT-006", "careful-2"), ("DTL-STRAT-006", "careful-3")]
     assert contents(tmp_path) == before
-
-
-def test_the_page_of_a_broken_run_says_so_first(tmp_path: Path, monkeypatch: Patch) -> None:
-    Workspace.open_folder(broken_folder(tmp_path / "source"), at=tmp_path / "workspace").close()
-    app = session(tmp_path / "workspace", monkeypatch, "run")
-    (at,) = (n for n, run in enumerate(app.selectbox(key="run_picker").options) if "careful-2" in run)
-    app.selectbox(key="run_picker").select_index(at).run()
-    assert "ALTERED" in app.error[0].value
-    assert "DTL-STRAT-006" in app.error[0].value

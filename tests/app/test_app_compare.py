@@ -37,10 +37,6 @@ def chosen(app: AppTest, key: str) -> str:
     return str(picker.options[picker.index or 0])
 
 
-def links(app: AppTest) -> list[str]:
-    return [words for place, words in sent(app) if place == "PageLink.label"]
-
-
 def test_a_task_whose_runs_differ_at_a_sub_goal_comes_first(tmp_path: Path, monkeypatch: Patch) -> None:
     with Workspace(tmp_path) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
@@ -53,16 +49,6 @@ def test_a_task_whose_runs_differ_at_a_sub_goal_comes_first(tmp_path: Path, monk
             store.add(f"{run.run_id}.jsonl", run.ledger())
     app = session(tmp_path, monkeypatch, "compare")
     assert chosen(app, "compare_task_picker").startswith("refund-1 · 2 runs")
-
-
-def test_runs_of_which_the_same_is_known_share_a_card(app: AppTest) -> None:
-    app.selectbox(key="compare_row_picker").select("policy").run()
-    offered = links(app)
-    assert [name.partition(" ")[2].partition(" ")[0] for name in offered if "reference" not in name] == [
-        *("lucky", "lucky"),
-        *("failing", "failing"),
-    ]
-    assert said(app).count("**– skipped**") == 2
 
 
 def test_a_task_run_once_has_nothing_to_compare(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -68,15 +68,6 @@ COMPARED = str(len(desk.builders()) - 1)
 """Runs of the agents compared: the stray one shares no task with them."""
 
 
-def test_without_a_key_or_a_file_the_runs_themselves_are_judged(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch)
-    shown = metrics(app)
-    assert shown["Runs"] == COMPARED
-    assert shown["Criteria to keep"].endswith(f"of {len(ledger_criteria().criteria)}")
-    assert "UNTAKEN_MODEL" in said(app)
-    assert not app.error
-
-
 def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch)
     field(app.text_input, "write_name").set_value("Care")

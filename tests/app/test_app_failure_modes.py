@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 from untaken.analysis.failure_modes import FailureMode, Taxonomy, save_taxonomy
 from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues, setting
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule
-from untaken.analysis.failure_modes.reading_order import random_order
 from untaken.ledger import ModeAssignment, ReviewNote, Run
 from untaken.workspace import Workspace
 
@@ -99,17 +98,6 @@ def test_the_review_queue_puts_one_run_of_each_unseen_way_to_fail_first(
     assert not app.exception
     taught = next(table.value for table in app.dataframe if "case" in table.value)
     assert [run.rpartition(" on ")[2] for run in taught["case"]] == ["t2", "t0", "t1", "t3", "t4"]
-
-
-def test_the_random_run_of_the_review_page_opens_the_draw(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = workspace(tmp_path, read=False)
-    app = session(tmp_path, monkeypatch, "review")
-    button(app, "review-random").click().run()
-    assert not app.exception
-    runs = [run.digest for run in store.read_runs()[0]]
-    assert app.session_state["selected_run"] == random_order(runs)[0]
 
 
 def test_an_issue_has_an_address_that_lists_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,6 @@ from untaken.views.records import signals_waiting
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
-BY_MAIL = ("by_mail", "find")
 
 
 @pytest.fixture
@@ -66,44 +65,9 @@ def signals(folder: Path, monkeypatch: Patch) -> AppTest:
     return show_tab(asked(folder, monkeypatch), "memory_tabs", "Weak signals")
 
 
-def test_the_cards_are_those_of_the_engine(folder: Path, monkeypatch: Patch) -> None:
-    snapshot = memory_of(folder).snapshot()
-    app = asked(folder, monkeypatch)
-    assert metrics(app) == {
-        "Observations": str(snapshot.observations),
-        "Runs": str(snapshot.runs),
-        "Records": str(len(list(snapshot.records()))),
-        "Signals waiting": str(waiting(folder)),
-    }
-    assert f"Snapshot {snapshot.digest[:8]}" in said(app)
-
-
-def test_a_moment_shows_what_was_known_then_and_is_in_the_address(folder: Path, monkeypatch: Patch) -> None:
-    memory = memory_of(folder)
-    app = asked(folder, monkeypatch)
-    (slider,) = app.select_slider
-    then = memory.moments[3]
-    slider.set_value(then.isoformat()).run()
-    assert f"Snapshot {memory.snapshot(then).digest[:8]}" in said(app)
-    assert app.query_params["as_of"] == then.isoformat()
-    slider = app.select_slider[0]
-    slider.set_value("now").run()
-    assert "as_of" not in app.query_params
-
-
 def test_a_context_is_in_words_in_every_table_and_named_by_its_hash_where_it_is_not_readable() -> None:
     rows = pd.DataFrame({"context": ['{"step":"find","late":false}', None], "context_hash": ["a1", "b2"]})
     assert list(in_words(rows)["context"]) == ["step find · not late", "context b2"]
-
-
-def test_a_link_opens_its_moment_context_and_skill(folder: Path, monkeypatch: Patch) -> None:
-    memory = memory_of(folder)
-    between = memory.moments[4] + (memory.moments[5] - memory.moments[4]) / 2
-    skill, context = BY_MAIL
-    app = asked(folder, monkeypatch, as_of=between.isoformat(), context=context, skill=skill)
-    assert f"Snapshot {memory.snapshot(between).digest[:8]}" in said(app)
-    assert [app.selectbox(key=f"memory_{name}").value for name in ("context", "skill")] == [context, skill]
-    assert "How its estimate developed" in {heading.value for heading in app.subheader}
 
 
 def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch: Patch) -> None:

@@ -85,23 +85,6 @@ def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(
         assert note.place == Place(event=2)
 
 
-def test_a_note_becomes_a_mode_in_one_step_and_another_one_is_chosen_by_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with workspace(tmp_path) as store:
-        with_modes(tmp_path, "Paid twice")
-        app = opened(tmp_path, monkeypatch, store)
-        note_made_a_mode(choose(app, "paid-twice"), "Never <b>paid</b> :red[x]")
-        place = Place(sub_goal="pay")
-        assert modes_of(run_of(store, "r1")) == [
-            ("paid-twice", "human:ann", place),
-            ("never-b-paid-b-red-x", "human:ann", place),
-        ]
-        assert "Never <b>paid</b> :red[x]" in [text.value for text in app.text]
-        assert picker(app).value is None
-        assert "paid-twice" not in picker(app).options
-
-
 def test_a_mode_can_be_withdrawn_by_the_one_who_assigned_it_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,43 +40,10 @@ def held(app: AppTest, name: str) -> list[str]:
     return value if isinstance(value, list) else [value]
 
 
-def test_what_the_overview_shows_first_is_in_its_address(folder: Path, monkeypatch: Patch) -> None:
-    app = session(folder, monkeypatch)
-    assert app.segmented_control(key="fix_first_order").value == "failed"
-    app.selectbox(key="fix_first_agent").select("bob").run()
-    app.segmented_control(key="fix_first_order").set_value("gain").run()
-    chosen = {"fix_agent": ["bob"], "fix_by": ["gain"]}
-    assert {name: held(app, name) for name in chosen} == chosen
-
-    theirs = session(folder, monkeypatch, **chosen)
-    assert theirs.selectbox(key="fix_first_agent").value == "bob"
-    assert theirs.segmented_control(key="fix_first_order").value == "gain"
-
-    go_to(app, "data").query_params.clear()  # as a click in the navigation does
-    app = go_to(app, "overview")
-    assert app.selectbox(key="fix_first_agent").value == "bob"
-    assert {name: held(app, name) for name in chosen} == chosen
-    app.selectbox(key="fix_first_agent").set_value(None).run()
-    assert held(app, "fix_agent") == []
-
-
 def test_the_plan_graph_whose_sub_goals_are_shown_is_in_the_address(folder: Path, monkeypatch: Patch) -> None:
     app = show_tab(session(folder, monkeypatch, "rankings"), "rankings_tabs", "Sub-goals")
     app.selectbox(key="missed_graph").select("desk3").run()
     assert held(app, "missed") == ["desk3"]
-
-
-def test_the_filters_of_decisions_are_in_its_address(folder: Path, monkeypatch: Patch) -> None:
-    app = session(folder, monkeypatch, "decisions", view="skills")
-    app.multiselect(key="decisions-agent").set_value(["bob"]).run()
-    app.segmented_control(key="measure").set_value("Delta").run()
-    assert (held(app, "agent"), held(app, "measure")) == (["bob"], ["Delta"])
-    theirs = session(
-        folder, monkeypatch, "decisions", view="skills", agent=["bob", "nobody"], measure="Delta"
-    )
-    assert theirs.multiselect(key="decisions-agent").value == ["bob"]
-    assert theirs.segmented_control(key="measure").value == "Delta"
-    assert [one.value for one in theirs.metric] == [one.value for one in app.metric]
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,6 @@ TITLES = {page: page.replace("_", " ").capitalize() for page in QUESTIONS} | {
     "what_if_not": "What-If-Not",
     "review": "Queue",
 }
-TABLES_BEHIND_A_VIEW = {"overview", "run", "compare", "failure_modes"} | {
-    "rankings",
-    "criteria",
-    "what_if_not",
-}
-"""Pages that open on something else: their tables are drawn when they are asked for."""
 HOSTILE = (
     "<img src=x onerror=alert(1)> ![i](http://e.example) [l](javascript:alert(1)) :red[r] $x^2$ **b** `c` "
     ":material/home: <script>alert(1)</script> # h"
@@ -79,31 +73,8 @@ def metrics(app: AppTest) -> dict[str, str]:
     return {card.label: card.value for card in app.metric}
 
 
-@pytest.mark.parametrize("page", QUESTIONS)
-def test_a_page_asks_its_question_and_shows_what_is_here(
-    page: str, tmp_path: Path, monkeypatch: Patch
-) -> None:
-    app = session(a_desk(tmp_path), monkeypatch, page)
-    assert [title.value for title in app.title] == [TITLES[page]]
-    assert QUESTIONS[page] in said(app)
-    assert bool(app.dataframe) != (page in TABLES_BEHIND_A_VIEW)
-    assert not app.error
-
-
 def test_every_page_of_the_app_is_tested_here() -> None:
     assert {file.stem for file in (SAMPLES.parent / "pages").glob("*.py")} == QUESTIONS.keys()
-
-
-def test_the_whole_desk_of_the_samples_can_be_walked_through(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("refund.plan.yaml", SAMPLES / "graphs/refund-desk.plan.yaml")
-        for name in ("eager-closer.jsonl", "full-workflow.jsonl"):
-            store.add(name, SAMPLES / "ledgers" / name, heads=SAMPLES / "ledgers" / f"{name}.heads.json")
-    app = session(tmp_path, monkeypatch)
-    for page, question in QUESTIONS.items():
-        go_to(app, page)
-        assert question in said(app)
-    assert set(table(app, "Files")["integrity"].dropna()) >= {"72 INTACT"}
 
 
 def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Patch) -> None:

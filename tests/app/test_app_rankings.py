@@ -37,18 +37,6 @@ def diligent(task: str, n: int) -> RunBuilder:
     return run.verdict("polite", True).finish(False)
 
 
-@pytest.mark.parametrize("asked", ["", "nothing", "<img src=x>", "../..", "0" * 16])
-def test_an_address_that_names_no_pair_and_no_metric_shows_the_usual_ones(
-    asked: str, folder: Path, monkeypatch: Patch
-) -> None:
-    app = session(folder, monkeypatch, "rankings")
-    usual = said(app)
-    app.query_params["metric"] = app.query_params["pair"] = asked
-    app.run()
-    assert not app.exception
-    assert said(app) == usual
-
-
 def test_tabs_that_would_be_empty_are_not_offered(folder: Path, tmp_path: Path, monkeypatch: Patch) -> None:
     offered = [tab.label for tab in session(folder, monkeypatch, "rankings").tabs]
     assert offered[0] == "Who is ahead?"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import RunBuilder, a_run
-from sessions import open_tab, said, session
+from sessions import said, session
 from streamlit.testing.v1 import AppTest
 
 from components.run.view import named
@@ -61,40 +61,6 @@ def open_app(folder: Path, monkeypatch: Patch, *ledgers: bytes, **link: str) -> 
 
 def texts(app: AppTest) -> list[str]:
     return [element.value for element in app.text]
-
-
-def shown(app: AppTest, name: str) -> str | None:
-    value = app.query_params.get(name)
-    return value[0] if isinstance(value, list) else value
-
-
-def test_sentences_name_sub_goals_by_their_titles(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = open_app(tmp_path, monkeypatch, lucky().ledger(), run=lucky().run().digest)
-    words = " ".join([*texts(app), *(caption.value for caption in app.caption)])
-    assert "Check the policy" in words
-    assert "'policy'" not in words
-
-
-def test_the_selection_survives_a_click_in_the_navigation(tmp_path: Path, monkeypatch: Patch) -> None:
-    run = lucky()
-    app = open_app(tmp_path, monkeypatch, failed().ledger(), run.ledger(), run=run.run().digest)
-    app.query_params.clear()  # what a click in the navigation does
-    app.switch_page("pages/rankings.py").run()
-    assert shown(app, "run") == run.run().digest
-    app.query_params.clear()
-    app.switch_page("pages/run.py").run()
-    assert app.selectbox(key="run_picker").value == run.run().digest
-
-
-def test_a_broken_ledger_is_said_loudly_and_is_not_evaluated(tmp_path: Path, monkeypatch: Patch) -> None:
-    lines = lucky().ledger().splitlines(keepends=True)
-    lines[2] = lines[2].replace(b"search", b"serach")
-    app = open_app(tmp_path, monkeypatch, b"".join(lines))
-    assert "ALTERED" in app.error[0].value
-    assert "DTL-STRAT-006" in app.error[0].value
-    assert "integrity: ALTERED" in texts(app)
-    open_tab(app, "Decision points")
-    assert any("aborted" in element.value for element in app.info)
 
 
 def judged(quote: str = "order 17 was found", words: str = "I looked.") -> RunBuilder:

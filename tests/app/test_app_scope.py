@@ -52,33 +52,6 @@ def test_a_choice_made_on_the_page_outweighs_the_address(tmp_path: Path, monkeyp
     assert address(app) == USUAL
 
 
-@pytest.mark.parametrize(
-    ("asked", "warned"),
-    [
-        ({"with_task": "nobody's"}, "names a set of agents that is not in this workspace"),
-        ({"missing": "invent"}, ""),
-        ({"verdicts": "human:nobody"}, "counts verdicts of a person who gave none here"),
-    ],
-)
-def test_an_address_that_names_what_is_not_here_shows_the_usual_scope_and_says_so(
-    tmp_path: Path, monkeypatch: Patch, asked: dict[str, str], warned: str
-) -> None:
-    app = session(two_benchmarks(tmp_path), monkeypatch)
-    assert warnings(app) == []
-    usual = said(app)
-    for name, value in asked.items():
-        app.query_params[name] = value
-    app.run()
-    app.run()  # the address is right by now: what it said before is still not what is shown
-    assert not app.exception
-    assert len(warnings(app)) == bool(warned)
-    assert all(warned in words for words in warnings(app))
-    assert said(app).replace("".join(warnings(app)), "").strip() == usual.strip()
-    assert address(app) == USUAL
-    app.radio(key="rules_missing").set_value("drop").run()
-    assert warnings(app) == []
-
-
 def test_a_set_of_agents_is_found_by_the_link_when_a_run_of_an_earlier_task_was_added(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from untaken.ledger import heads_path, read_ledger
 from untaken.simulator.record import read_planning, write_planning
-from untaken.views import planning_summary, terms_table
+from untaken.views import planning_summary
 from untaken.workspace import Workspace
 from untaken.workspace.intake import take_in
 
@@ -52,64 +52,6 @@ def metrics(app: AppTest) -> dict[str, str]:
 
 def step_of(app: AppTest) -> int:
     return int(app.slider(key="what_if_not_step").value)
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    app.button(key=f"what_if_not_{key}").click().run()
-    assert not app.exception
-    return app
-
-
-def test_the_numbers_are_those_of_the_record_and_ties_are_called_neither_good_nor_bad(
-    folder: Path, monkeypatch: Patch
-) -> None:
-    app = opened(folder, monkeypatch)
-    told = planning_summary(RECORD)
-    assert metrics(app) == {
-        "Steps": f"{told.steps}",
-        "Ties": f"{told.wins.ties / told.wins.steps:.0%}",
-        "At 0.5 or below": f"{(told.wins.ties + told.wins.worse) / told.wins.steps:.0%}",
-        "Revised": f"{told.changed}",
-    }
-    assert f"Of {told.wins.steps} actions with a WIN: {told.wins.ties} at exactly 0.5" in said(app)
-    assert "neither good nor bad" in said(app)
-    assert "Only this page experiments" in said(app)
-
-
-def test_a_link_opens_its_run_at_its_step_with_its_terms(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch, run=DIGESTS[NAME], step="30")
-    assert step_of(app) == 30
-    asked = RECORD.steps[29].asked
-    assert asked is not None
-    shown = next(t.value for t in app.dataframe if t.proto.alt == "Terms of this WIN")
-    assert shown["value"].tolist() == terms_table(asked)["value"].tolist()
-    assert "the number of steps that an action saves toward the task" in said(app)
-
-
-@pytest.mark.parametrize("step", ["0", "-3", "1e3", "９", "abc", "9" * 40, "120"])
-def test_an_address_with_no_such_step_opens_one_that_there_is(
-    folder: Path, monkeypatch: Patch, step: str
-) -> None:
-    app = opened(folder, monkeypatch, run=DIGESTS[NAME], step=step)
-    assert 1 <= step_of(app) <= len(RECORD.steps)
-
-
-def test_buttons_go_to_steps_decisions_and_worse_actions_and_the_address_follows(
-    folder: Path, monkeypatch: Patch
-) -> None:
-    app = opened(folder, monkeypatch, run=DIGESTS[NAME], step="10")
-    assert step_of(press(app, "J")) == 11
-    assert app.query_params["step"] == "11"
-    assert step_of(press(app, "K")) == 10
-    steps = dict(enumerate(RECORD.steps, start=1))
-    worse = [n for n, s in steps.items() if n > 10 and s.asked and s.asked.verdict == "worse"]
-    assert step_of(press(app, "N")) == worse[0]
-    assert step_of(press(app, "N")) == worse[1]
-    assert step_of(press(app, "P")) == worse[0]
-    decisions = [n for n, s in steps.items() if n > worse[0] and s.begun]
-    assert step_of(press(app, "Shift+J")) == decisions[0]
-    app.slider(key="what_if_not_step").set_value(100).run()
-    assert app.query_params["step"] == "100"
 
 
 def test_a_run_without_evaluations_says_how_to_get_them(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -23,9 +23,6 @@ def world(tmp_path: Path) -> Path:
     return folder
 
 
-OLD = "{w}/graphs/desk.plan.yaml"
-
-
 def drawn(world: Path, name: str, *more: str) -> str:
     target = world / "a.svg"
     assert main(["graph", "draw", str(world / name), "-o", str(target), *more]) == 0
@@ -52,14 +49,3 @@ def test_the_same_runs_give_the_same_draft_in_any_order_of_files(world: Path) ->
         assert main(["graph", "discover", *order, "-o", str(target)]) == 0
         texts.add(target.read_bytes())
     assert len(texts) == 1
-
-
-def test_a_picture_in_another_format_is_refused_before_anything_is_written(
-    world: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    picture = world / "x.png"
-    assert main(["graph", "draw", OLD.format(w=world), "-o", str(picture)]) == 2
-    said = capsys.readouterr().err
-    assert "only SVG is drawn" in said
-    assert "ends in .svg" in said
-    assert not picture.exists()

@@ -27,38 +27,11 @@ def report_on(corpus, run_id: str):
     return run_report(corpus, digest)
 
 
-def test_a_run_report_lists_events_in_order_with_sub_goals_and_decisions(corpus) -> None:
-    found = report_on(corpus, "careful-10")
-    told = [(row.type, row.title, row.sub_goal) for row in found.timeline]
-    assert told[:5] == [
-        ("RUN_STARTED", "Run started", None),
-        ("PLAN", "Plan", None),
-        ("SKILL_SELECTION", "Chose by_number", None),
-        ("TOOL_CALL", "search", "order"),
-        ("OBSERVATION", "Result", None),
-    ]
-    assert [row.seq for row in found.timeline if row.decision] == [2, 5]
-    assert [(n.sub_goal, n.status) for n in found.nodes] == [
-        ("order", "completed"),
-        ("policy", "completed"),
-        ("refund", "completed"),
-        ("polite", "completed"),
-    ]
-    assert found.progress[-1][1] >= 3
-    assert found.graph is not None
-    assert found.integrity.verdict == "INTACT"
-
-
 def test_an_unscored_run_is_reported_with_the_reason(corpus) -> None:
     found = report_on(corpus, "stray")
     assert isinstance(found.score, Unscored)
     assert (found.graph, found.nodes, found.progress) == (None, (), ())
     assert len(found.timeline) == 3
-
-
-def test_a_lucky_run_shows_its_contradiction(corpus) -> None:
-    found = report_on(corpus, "lucky-10").contradiction
-    assert found.sub_goals == ("policy",)
 
 
 def test_a_run_that_is_not_there_is_named_in_words(corpus) -> None:
@@ -97,17 +70,6 @@ def test_an_event_that_a_verdict_rests_on_says_so() -> None:
     _, message, _, verdict = timeline(run.run())
     assert (message.cited_by, verdict.cited_by) == ((3,), ())
     assert verdict.text == "not met, by human:a, seen in event 1: wrong"
-
-
-def test_the_three_numbers(corpus) -> None:
-    found = overview(corpus)
-    assert (found.succeeded.count, found.succeeded.n) == (9, 13)
-    assert (found.lucky.count, found.lucky.n) == (4, 8)
-    assert found.unlucky.n == 0
-    assert isinstance(found.unlucky.rate, Unscored)
-    assert found.broken == 1
-    assert found.pairs == 3
-    assert found.agreement is not None
 
 
 def test_an_empty_overview_is_unscored_not_zero() -> None:
