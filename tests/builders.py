@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
@@ -17,7 +17,15 @@ from untaken.ledger.run import Head, Integrity, IntegrityVerdict, Run
 from untaken.plans import PlanGraph, parse_graph
 from untaken.scoring.run_score import DetailLater, NodeScore, RunScore, ScoreDetail, Violation
 
+if TYPE_CHECKING:
+    from untaken.workspace import Workspace
+
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def run_of(store: Workspace, run_id: str) -> Run:
+    """The run of this name in a workspace."""
+    return next(run for run in store.read_runs()[0] if run.run_id == run_id)
 
 
 class RunBuilder:

@@ -350,6 +350,11 @@ def put(path: Path, content: Any) -> Path:
     return path
 
 
+def lines(*records: Any) -> str:
+    """A line of JSON for each record."""
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
 def converted(format: str | None, out: Path, *sources: Path, **options: Any) -> tuple[Conversion, list[Run]]:
     """A conversion, with its runs as a strict reader gives them: intact against their heads."""
     conversion = convert(format, sources, out, **options)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from google.protobuf.message import Message
 from streamlit.components.v2 import manifest_scanner
@@ -92,6 +93,21 @@ def said(app: AppTest) -> str:
     """All words that the page says by itself, tables and figures left out."""
     kinds = (app.title, app.header, app.subheader, app.markdown, app.caption, app.text, app.info, app.warning)
     return "\n".join(element.value for kind in (*kinds, app.error, app.success) for element in kind)
+
+
+def plain(app: AppTest) -> str:
+    """What the page says, without the marks that keep words from being markdown."""
+    return said(app).replace("\\", "").replace("\u2060", "")
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    """The figures on cards, by their labels."""
+    return {card.label: card.value for card in app.metric}
+
+
+def table(app: AppTest, name: str) -> pd.DataFrame:
+    """The table of this name, as it is on screen."""
+    return next(found.value for found in app.dataframe if found.proto.alt == name)
 
 
 def sent(app: AppTest) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sessions import said, session
+from sessions import session
 from streamlit.testing.v1 import AppTest
 
 from untaken.plans import PlanGraph, SubGoal
@@ -23,11 +23,6 @@ def signed(app: AppTest, name: str) -> AppTest:
     app.text_input(key="reviewer_field").set_value(name).run()
     assert not app.exception
     return app
-
-
-def plainly(app: AppTest) -> str:
-    """What the page says, without what keeps markdown from reading it."""
-    return said(app).replace("\\", "").replace("\u2060", "")
 
 
 def view(app: AppTest, name: str) -> AppTest:

@@ -6,18 +6,13 @@ from pathlib import Path
 
 import pytest
 from builders import a_graph, a_run
-from sessions import said, session, show_tab
-from streamlit.testing.v1 import AppTest
+from sessions import plain, said, session, show_tab
 
 from untaken.judging import measure_judges, save_passports
 from untaken.ledger import MadeWith, Run
 from untaken.ledger.events import Verdict
 from untaken.plans import GraphSet
 from untaken.workspace import Workspace
-
-
-def plain(app: AppTest) -> str:
-    return said(app).replace("\\", "").replace("\u2060", "")
 
 
 def workspace(folder: Path, *, judged: bool) -> None:

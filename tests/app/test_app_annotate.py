@@ -10,8 +10,8 @@ from typing import Any
 
 import desk
 import pytest
-from annotate_sessions import address, field, newest, node, opened, plainly, pressed, save, signed, view
-from sessions import go_to, said, sent, session
+from annotate_sessions import address, field, newest, node, opened, pressed, save, signed, view
+from sessions import go_to, plain, said, sent, session
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
@@ -95,7 +95,7 @@ def test_undo_and_redo_lead_back_and_forth(folder: Path, monkeypatch: Patch) -> 
 def test_a_circle_is_refused_with_its_path_and_nothing_is_lost(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
     field(app, "sub_goal_deps").set_value(["refund"]).run()
-    assert "order → refund → policy → order" in plainly(app)
+    assert "order → refund → policy → order" in plain(app)
     assert "no unsaved changes" in said(app)
     field(app, "sub_goal_deps").set_value([]).run()
     assert "Refused" not in said(app)
@@ -219,7 +219,7 @@ def test_a_link_to_a_draft_waits_for_the_name_of_its_author(folder: Path, monkey
     kind.set_value("tool_call").run()
     kind = next(one for one in app.selectbox if one.label == "Success check")
     assert kind.value == "tool_call", "the first choice after a name counts"
-    assert "is open again" in plainly(app)
+    assert "is open again" in plain(app)
 
 
 def test_work_that_nobody_signed_can_be_taken_up(folder: Path, monkeypatch: Patch) -> None:
@@ -256,7 +256,7 @@ def test_one_click_makes_a_rule_of_what_served_nothing(tmp_path: Path, monkeypat
     assert field(app, "goal_0").value == "pay_back"
     pressed(app, "Create rule")
     assert "Every action is mapped to a sub-goal" in said(app)
-    assert "actions without a sub-goal: 8 → 0" in plainly(app)
+    assert "actions without a sub-goal: 8 → 0" in plain(app)
 
 
 def test_runs_suggest_a_graph_that_is_taken_over_as_a_step(folder: Path, monkeypatch: Patch) -> None:
@@ -277,7 +277,7 @@ def test_a_workspace_without_a_graph_gets_its_first_one(tmp_path: Path, monkeypa
     assert "No plan graph yet" in said(app)
     app.text_area(key="annotate_pasted_0").set_value("flowchart TD\n a[First] --> b").run()
     pressed(app, "Read")
-    assert "2 sub-goals" in plainly(app)
+    assert "2 sub-goals" in plain(app)
     pressed(app, "Open it")
     assert "a new graph" in said(app)
     save(app, "first")
@@ -295,7 +295,7 @@ def test_a_drawing_that_replaces_a_graph_keeps_its_checks_unless_asked_otherwise
         if not fill:
             app.checkbox(key="annotate_fill").uncheck().run()
         pressed(app, "Open it")
-        assert ("It is identical to the open graph" in plainly(app)) is fill
+        assert ("It is identical to the open graph" in plain(app)) is fill
 
 
 @pytest.mark.parametrize("kind", ["yaml", "json", "mermaid", "node-link", "csv"])
@@ -307,7 +307,7 @@ def test_a_graph_can_be_pasted_in_every_format_that_is_offered(
     app.text_area(key="annotate_pasted_0").set_value(export_graph(newest(folder), kind)).run()
     pressed(app, "Read")
     pressed(app, "Open it")
-    assert ("imported" if kind == "csv" else "It is identical to the open graph") in plainly(app)
+    assert ("imported" if kind == "csv" else "It is identical to the open graph") in plain(app)
 
 
 def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(
@@ -318,7 +318,7 @@ def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(
     next(one for one in app.text_input if one.label == "Tasks it covers").set_value("other")
     next(one for one in app.text_input if one.label == "First sub-goal").set_value("step")
     pressed(app, "Begin")
-    assert "1 run would be scored with it for the first time" in plainly(app)
+    assert "1 run would be scored with it for the first time" in plain(app)
     assert app.query_params["graph"] == "dance"
 
 
@@ -370,7 +370,7 @@ def test_rows_of_the_table_are_commands_and_the_table_stays_until_an_id_changes(
     second = app.session_state["annotate_sheet"]
     assert second.key != first.key
     typed(app, edited_rows={1: {"deps": ["refund"], "check": "{"}})
-    assert "check of 'policy'" in plainly(app)
+    assert "check of 'policy'" in plain(app)
     assert app.session_state["annotate_desk"].graph == graph
     assert app.session_state["annotate_sheet"].key == second.key
     typed(app, deleted_rows=[4])

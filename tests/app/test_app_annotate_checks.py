@@ -6,9 +6,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from annotate_sessions import field, newest, node, opened, plainly, pressed, save, view
-from sessions import said
-from test_app_pages import table
+from annotate_sessions import field, newest, node, opened, pressed, save, view
+from sessions import plain, said, table
 
 from components.annotate import panel
 from untaken.plans import AnswerSpec, Rule
@@ -65,8 +64,8 @@ def test_words_that_were_refused_stay_and_block_saving_until_they_are_corrected(
     field(app, "sub_goal_call").set_value('{"name": "search",').run()
     field(app, "sub_goal_title").set_value("Find the order").run()
     assert field(app, "sub_goal_call").value == '{"name": "search",'
-    assert "Refused: the expected call" in plainly(app)
-    assert "Correct or discard what was refused first, on ‹order›." in plainly(app)
+    assert "Refused: the expected call" in plain(app)
+    assert "Correct or discard what was refused first, on ‹order›." in plain(app)
     assert not [one for one in app.button if one.label.startswith("Save as ")]
     field(app, "sub_goal_call").set_value('{"name": "search"}').run()
     save(app, "Corrected")

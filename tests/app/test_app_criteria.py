@@ -8,7 +8,7 @@ from typing import Any
 
 import desk
 import pytest
-from sessions import said, sent, session, show_tab
+from sessions import metrics, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
@@ -29,10 +29,6 @@ def field(fields: Any, name: str) -> Any:
     """The text field whose key begins so; the rest of it names the criterion and the person."""
     (found,) = [one for one in fields if str(one.key).startswith(f"{name}-")]
     return found
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {card.label: card.value for card in app.metric}
 
 
 def replies(levels: dict[str, tuple[bool, str]]) -> bytes:

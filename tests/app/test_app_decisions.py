@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import SAMPLES, said, sent, session, show_tab
+from sessions import SAMPLES, metrics, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
-from test_app_pages import HOSTILE, acted_upon, metrics
+from test_app_pages import HOSTILE, acted_upon
 
 from untaken.counterfactual.diagnostics import ROUNDS
 from untaken.ledger import SkillSelection

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import a_run
+from builders import a_run, run_of
 from sessions import sent, session
 from streamlit.testing.v1 import AppTest
 
 from untaken.analysis.failure_modes import FailureMode, Taxonomy, save_taxonomy
 from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues, setting
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule
-from untaken.ledger import ModeAssignment, ReviewNote, Run
+from untaken.ledger import ModeAssignment, ReviewNote
 from untaken.workspace import Workspace
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$"
@@ -38,10 +38,6 @@ def workspace(folder: Path, *, read: bool = True) -> Workspace:
 
 def opened(folder: Path, patch: pytest.MonkeyPatch, **query: str) -> AppTest:
     return session(folder, patch, "failure_modes", **query)
-
-
-def run_of(store: Workspace, run_id: str) -> Run:
-    return next(run for run in store.read_runs()[0] if run.run_id == run_id)
 
 
 def with_issue(store: Workspace) -> datetime:

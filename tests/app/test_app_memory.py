@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from builders import a_run
 from histories import lines_of
-from sessions import go_to, said, session, show_tab
+from sessions import go_to, metrics, said, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 
 from components.memory.view import in_words
@@ -45,14 +45,6 @@ def waiting(folder: Path) -> int:
     with Workspace(folder) as store:
         runs, graphs = store.read_runs()[0], store.graph_set()
     return len(signals_waiting(evaluate_corpus(runs, graphs, memory=remembered(runs, folder), resamples=9)))
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {card.label: card.value for card in app.metric}
-
-
-def table(app: AppTest, name: str) -> pd.DataFrame:
-    return next(found.value for found in app.dataframe if found.proto.alt == name)
 
 
 def asked(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:

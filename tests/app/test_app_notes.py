@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import a_run
+from builders import a_run, run_of
 from judges import model_that
-from sessions import go_to, said, session, show_tab
+from sessions import go_to, plain, said, session, show_tab
 from streamlit.testing.v1 import AppTest
-from test_app_review import button, field, on_run, plain, press, run_of, workspace
+from test_app_review import button, field, on_run, press, workspace
 
 from untaken.analysis.failure_modes import (
     Place,

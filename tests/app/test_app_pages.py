@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from builders import a_run
 from foreign_files import devai_human, devai_sheet, tau2_document, tau_record
-from sessions import SAMPLES, go_to, said, sent, session, show_tab
+from sessions import SAMPLES, go_to, metrics, said, sent, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 
 from untaken.workspace import Workspace
@@ -62,15 +62,6 @@ def a_desk(folder: Path) -> Path:
         store.add("desk.plan.yaml", desk.GRAPH)
         store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
     return folder
-
-
-def table(app: AppTest, name: str) -> pd.DataFrame:
-    """The table of this name, as it is on screen."""
-    return next(found.value for found in app.dataframe if found.proto.alt == name)
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {card.label: card.value for card in app.metric}
 
 
 def test_every_page_of_the_app_is_tested_here() -> None:

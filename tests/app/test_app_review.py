@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import a_run
-from sessions import go_to, said, session, show_tab
+from builders import a_run, run_of
+from sessions import go_to, plain, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.analysis.failure_modes import note_draft
@@ -38,10 +38,6 @@ def workspace(folder: Path, *, runs: int = 4) -> Workspace:
     return store
 
 
-def run_of(store: Workspace, run_id: str) -> Run:
-    return next(run for run in store.read_runs()[0] if run.run_id == run_id)
-
-
 def named(app: AppTest, name: str = "ann") -> AppTest:
     app.session_state["reviewer_name"] = name
     app.run()
@@ -53,11 +49,6 @@ def on_run(
     folder: Path, patch: pytest.MonkeyPatch, run: Run, sub_goal: str = "pay", who: str = "ann"
 ) -> AppTest:
     return session(folder, patch, "run", who=who, run=run.digest, sub_goal=sub_goal)
-
-
-def plain(app: AppTest) -> str:
-    """What the page says, without the marks that keep words from being markdown."""
-    return said(app).replace("\\", "").replace("\u2060", "")
 
 
 def press(app: AppTest, key: str) -> AppTest:

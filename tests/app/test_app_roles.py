@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 import streamlit as st
 from builders import a_run
-from sessions import said, session
+from sessions import plain, said, session
 from streamlit.testing.v1 import AppTest
-from test_app_review import plain
 
 from components.shared import reviewer
 from untaken.errors import UntakenError

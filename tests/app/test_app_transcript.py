@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from builders import RunBuilder, a_run
-from sessions import open_tab, session, show_tab
+from sessions import open_tab, session, show_tab, table
 from streamlit.testing.v1 import AppTest
-from test_app_pages import HOSTILE, acted_upon, table
+from test_app_pages import HOSTILE, acted_upon
 
 from components.run import events
 from untaken.scoring.transcript import reading

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from sessions import SAMPLES, said, session, show_tab
+from sessions import SAMPLES, metrics, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.ledger import heads_path, read_ledger
@@ -44,10 +44,6 @@ def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workspace(tmp_path_factory.mktemp("planned"), NAME, f"{AGENT}.crafter-open-seed1")
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {card.label: card.value for card in app.metric}
 
 
 def step_of(app: AppTest) -> int:

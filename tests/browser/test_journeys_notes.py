@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import a_run
+from builders import a_run, run_of
 from conftest import answered, press, sign
 from playwright.sync_api import Page, expect
 
@@ -18,7 +18,6 @@ from untaken.analysis.failure_modes import (
     note_draft,
     notes_of,
 )
-from untaken.ledger import Run
 from untaken.workspace import Workspace
 
 BOB = "human:bob"
@@ -91,7 +90,3 @@ def test_a_note_survives_a_reload_without_its_field_being_left(
         expect(note).to_have_value("half a thought about it")
         page.reload()
         expect(note).to_have_value("half a thought about it")
-
-
-def run_of(store: Workspace, run_id: str) -> Run:
-    return next(run for run in store.read_runs()[0] if run.run_id == run_id)

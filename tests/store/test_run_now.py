@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from builders import a_run
+from builders import a_run, run_of
 
 from untaken.analysis.failure_modes import note_draft
 from untaken.errors import UntakenError
@@ -16,10 +16,6 @@ from untaken.workspace import Workspace
 pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
 
 BOTH = b"".join(a_run(name).call("look").finish(success=False).ledger() for name in ("r0", "r1"))
-
-
-def run_of(store: Workspace, run_id: str) -> Run:
-    return next(run for run in store.read_runs()[0] if run.run_id == run_id)
 
 
 def write_about(store: Workspace, run: Run) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, put
+from foreign_files import codes, converted, lines, put
 
 from untaken.ledger import Message, Observation, Run, ToolCall
 from untaken.traces import Conversion, sniff
@@ -45,10 +45,6 @@ REPLY = message(
 )
 DONE = message(3, "gemini", "One line.", model="gemini-x", tokens={"input": 20, "output": 5, "cached": 0})
 MESSAGES = [ASK, REPLY, DONE]
-
-
-def lines(*records: Any) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def read(tmp_path: Path, content: Any) -> tuple[Conversion, list[Run]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, put
+from foreign_files import codes, converted, lines, put
 
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
 from untaken.traces import Conversion, sniff
@@ -55,10 +54,6 @@ EXPORT = {
     "message_count": 4,
     "conversation": MESSAGES,
 }
-
-
-def lines(*records: Any) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def read(tmp_path: Path, content: Any) -> tuple[Conversion, list[Run]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, put
+from foreign_files import codes, converted, lines, put
 
 from untaken import limits
 from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, ToolCall
@@ -120,10 +120,6 @@ REPLY = {"type": "message", "role": "assistant", "content": [{"type": "text", "t
 
 def read(tmp_path: Path, content: Any, name: str = "chat.json") -> tuple[Conversion, list[Run]]:
     return converted("openai-messages", tmp_path / "out", put(tmp_path / "in" / name, content))
-
-
-def lines(*records: Any) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:

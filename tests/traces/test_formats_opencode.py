@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, put
+from foreign_files import codes, converted, lines, put
 
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
 from untaken.traces import Conversion, sniff
@@ -52,10 +51,6 @@ ASK = {"info": info(1, "user", agent="build", model={"modelID": "claude-x"}), "p
 CALLED = reply(2, text("I look.", "reasoning"), call(), finish())
 DONE = reply(5, text("One file."), finish())
 MESSAGES = [ASK, CALLED, DONE]
-
-
-def lines(*records: Any) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def event(part: dict[str, Any], number: int) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, put
+from foreign_files import codes, converted, lines, put
 
 from untaken.ledger import Message, Observation, Run, ToolCall
 from untaken.traces import Conversion, sniff
@@ -57,10 +56,6 @@ CALLED = reply({"type": "thinking", "thinking": "I look."}, CALL, stopReason="to
 DONE = reply(words("One file."))
 MESSAGES = [ASK, CALLED, result(isError=False), DONE]
 LINES = [entry(n, message) for n, message in enumerate(MESSAGES, 1)]
-
-
-def lines(*records: Any) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def read(tmp_path: Path, *records: Any) -> tuple[Conversion, list[Run]]:
