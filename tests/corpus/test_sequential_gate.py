@@ -118,6 +118,13 @@ def test_more_tasks_are_asked_for_only_where_they_can_pass_it(text: str, done: i
     assert (check.verdict, check.reason) == ("keep_going", f"not decided after 9 tasks: {want}")
 
 
+@pytest.mark.parametrize("agents", [(), ("old",)])
+def test_a_baseline_alone_passes_nothing(agents: tuple[str, ...]) -> None:
+    with pytest.raises(UntakenError, match="no agent to compare with old") as caught:
+        compared(recorded("old", 4, 4), agents=agents)
+    assert caught.value.code == "nothing-to-check"
+
+
 def test_what_is_unscored_is_left_out_and_counted() -> None:
     rows = recorded("old", 4, 4) + recorded("new", 4, 4)
     rows[3] = (rows[3][0], msgspec.structs.replace(rows[3][1], completion=Unscored("no evidence")))

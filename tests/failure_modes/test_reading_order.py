@@ -168,6 +168,7 @@ def test_without_modes_saturation_says_what_to_do() -> None:
         saturation((), unread=3).words
         == "No failed run has a failure mode yet. Read one and name what failed."
     )
+    assert saturation((), unread=0).words == "No run here failed."
 
 
 def test_the_shape_of_a_broken_looking_flood_of_errors_stays_small() -> None:

@@ -442,7 +442,7 @@ def test_a_failed_run_with_everything_completed_counts_by_its_first_unplanned_ch
             [did(f"r{n}", "", False) for n in range(10)],
             "10 failed runs, none scored: read one",
         ),
-        ("no outcome", [did("r", "look think act", None)], "None of 1 run records whether it succeeded"),
+        ("no outcome", [did("r", "look think act", None)], "The run does not record whether it succeeded"),
         ("no run", [], "No usable run"),
     ],
 )

@@ -141,10 +141,11 @@ def compare_in_sequence(
     """
     of_agent = _in_order_of_start(runs, scores, within)
     refuse_unknown({baseline, *agents}, of_agent)
+    others = sorted((set(agents) or of_agent.keys()) - {baseline})
+    if not others:  # else a gate would pass that compared nothing
+        raise UntakenError("nothing-to-check", f"no agent to compare with {baseline}, the baseline")
     return tuple(
-        _compared(agent, baseline, of_agent, metric=metric, margin=margin, within=within)
-        for agent in sorted(set(agents) or of_agent)
-        if agent != baseline
+        _compared(agent, baseline, of_agent, metric=metric, margin=margin, within=within) for agent in others
     )
 
 

@@ -41,6 +41,8 @@ class Saturation:
     def words(self) -> str:
         """The estimate as sentences, with what to do next."""
         seen = self.unseen
+        if not self.failed and not self.unread:
+            return "No run here failed."
         if isinstance(seen.share, Unscored):
             return "No failed run has a failure mode yet. Read one and name what failed."
         if isinstance(seen.low, Unscored) or isinstance(seen.high, Unscored):

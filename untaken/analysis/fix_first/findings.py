@@ -109,7 +109,9 @@ class Triage:
 
     def _none_failed(self) -> str:
         if not self.succeeded:
-            words = f"None of {counted(self.runs, 'run')} records whether it succeeded"
+            words = f"None of {self.runs:,} runs records whether it succeeded"
+            if self.runs == 1:
+                words = "The run does not record whether it succeeded"
         elif self.succeeded == self.runs:
             words = "The run succeeded" if self.runs == 1 else f"All {self.runs:,} runs succeeded"
         else:
