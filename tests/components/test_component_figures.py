@@ -18,7 +18,7 @@ from components import figures
 from components.figures.annotating import GONE
 from components.figures.compare import CELLS
 from components.shared.palette import LIGHT, tokens
-from untaken.analysis.ranking import DiscordantPair, RankedAgent, RankReport
+from untaken.analysis.ranking import DiscordantPair, RankedAgent, RankReport, rank_agents
 from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
 from untaken.errors import Unscored
 from untaken.scoring import Status
@@ -102,15 +102,7 @@ def a_ranking(values: dict[str, dict[str, float]], *pairs: tuple[str, str]) -> R
     discordant = tuple(
         DiscordantPair(a_metric="success_rate", b_metric="completion", first=a, second=b) for a, b in pairs
     )
-    return RankReport(
-        metrics=metrics,
-        agreement=(),
-        discordant=discordant,
-        contradictions=(),
-        shared_tasks=(),
-        unmatched_tasks=(),
-        missing="fail",
-    )
+    return replace(rank_agents([]), metrics=metrics, discordant=discordant)
 
 
 def failures(name: str = "look") -> pd.DataFrame:

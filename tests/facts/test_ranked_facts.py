@@ -58,7 +58,7 @@ def a_desk_run(
 
 
 def both(runs: list[RunBuilder], graphs: GraphSet, rule: MissingRule) -> tuple[RankReport, RankReport]:
-    """The ranking of the runs without what looks at single ones, and that of their facts."""
+    """The ranking of the runs without what looks at single ones, and that of their facts; equal pairs."""
     with TemporaryDirectory() as name:
         for number, run in enumerate(runs):
             (Path(name) / f"{number}.jsonl").write_bytes(run.ledger())
@@ -66,7 +66,9 @@ def both(runs: list[RunBuilder], graphs: GraphSet, rule: MissingRule) -> tuple[R
         where, out = find_ledgers([name]) if runs else ([], []), Path(name) / "facts"
         facts.write_facts(out, *where, scoring=Scoring(graphs=graphs, missing=rule))
         with facts.open(out) as opened:
-            return replace(of_runs, runs=(), contradictions=()), rank_facts(opened, resamples=300)
+            of_facts = rank_facts(opened, resamples=300)
+            assert (of_facts.comparisons, of_facts.pass_k) == (of_runs.comparisons, of_runs.pass_k)
+            return replace(of_runs, runs=(), contradictions=()), of_facts
 
 
 @settings(max_examples=25, deadline=None)

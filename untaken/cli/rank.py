@@ -6,9 +6,10 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
-from untaken import judging
+from untaken import facts, judging
 from untaken.analysis import (
     Comparison,
     RankedAgent,
@@ -20,7 +21,8 @@ from untaken.analysis import (
 )
 from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, signed
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
+from untaken.cli.inputs import paths_of
 from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
 from untaken.numbers import counted, interval
 from untaken.views import rank_document
@@ -47,6 +49,8 @@ def add_to(verbs: Verbs) -> None:
 
 def rank(args: argparse.Namespace, console: Console) -> int:
     """Prints the rankings, how they agree, and where not; 1 where a ledger or graph is broken."""
+    if len(paths := paths_of(args)) == 1 and (Path(paths[0]) / facts.MANIFEST).is_file():
+        return _rank_facts(args, paths[0], console)
     scored = scored_paths(args, console)
     runs = scored.ledgers.sound_runs
     pooled = ranking.PooledScores.of(
@@ -61,10 +65,48 @@ def rank(args: argparse.Namespace, console: Console) -> int:
         for sentence in words:
             console.say(plain(sentence))
         console.say()
-    for metric, standings in report.metrics.items():
-        # Without plans all other metrics are unscored.
-        if not scored.graphs.graphs and metric != ranking.OUTCOME:
-            continue
+    # Without plans all other metrics are unscored.
+    _print_metrics(report, tuple(report.metrics) if scored.graphs.graphs else (ranking.OUTCOME,), console)
+    used = usage_without_graphs(scored, console)
+    if not used:  # without plans there is nothing for the outcome to agree with
+        _print_agreement(report, console)
+        _print_contradictory(report, console)
+        _print_shared(report, console)
+    _print_workflows(report, console)
+    if labels:
+        console.say()
+        print_rates(labels, console)
+    print_rules(args, scored, console)
+    if not used:
+        _print_rule(rule, console)
+    console.document(rank_document(report, rule=rule, labels=labels, used=used, findings=findings))
+    return 1 if scored.broken else 0
+
+
+def _rank_facts(args: argparse.Namespace, folder: str, console: Console) -> int:
+    """The same from facts, which say nothing of single runs."""
+    given = {
+        **{f"--{name}": getattr(args, name) for name in ("graphs", "verdicts", "compared", "labels", "odds")},
+        "--missing": args.missing != "fail",
+    }
+    if asked := [option for option, value in given.items() if value]:
+        what = f"{', '.join(asked)}: facts were scored when they were exported, and name no single run"
+        raise UsageError("facts-options", what, hint="rank the ledgers, or export again with these options")
+    with facts.open(folder) as opened:
+        report = ranking.rank_facts(opened, resamples=args.resamples, seed=args.seed)
+        _print_metrics(report, tuple(report.metrics), console)
+        _print_agreement(report, console)
+        _print_shared(report, console)
+        console.say()
+        rules = rules_in_words(report.missing, list(opened.manifest.verdicts))
+        console.say(plain(f"{rules}; contradictory runs are not listed from facts"))
+        console.document(rank_document(report))
+    return 0
+
+
+def _print_metrics(report: RankReport, metrics: Sequence[str], console: Console) -> None:
+    for metric in metrics:
+        standings = report.metrics[metric]
         console.say(metric)
         console.columns(
             standings[:MOST],
@@ -75,18 +117,6 @@ def rank(args: argparse.Namespace, console: Console) -> int:
         _say_left(len(standings), "agents", console)
         console.say()
         _print_pairs(report.comparisons[metric], console)
-    used = usage_without_graphs(scored, console)
-    if not used:
-        _print_agreement(report, console)  # without plans there is nothing for the outcome to agree with
-    _print_workflows(report, console)
-    if labels:
-        console.say()
-        print_rates(labels, console)
-    print_rules(args, scored, console)
-    if not used:
-        _print_rule(rule, console)
-    console.document(rank_document(report, rule=rule, labels=labels, used=used, findings=findings))
-    return 1 if scored.broken else 0
 
 
 def _ranks(one: RankedAgent, *, silent: bool) -> str:
@@ -145,6 +175,9 @@ def _print_agreement(report: RankReport, console: Console) -> None:
         console.say(plain(f"{words}{': a clear reversal' if pair.clear else ''}"))
     _say_left(len(report.discordant), "discordant pairs", console)
     console.say()
+
+
+def _print_contradictory(report: RankReport, console: Console) -> None:
     kinds = Counter(c.kind for c in report.contradictions)
     ranked = report.metrics.get("critical_completion", ())
     # Ranked, but no run has a critical sub-goal.
@@ -156,6 +189,9 @@ def _print_agreement(report: RankReport, console: Console) -> None:
     )
     unlucky = counted(kinds["unlucky"], "run")
     console.say(f"{lucky}; {unlucky} failed with all sub-goals completed")
+
+
+def _print_shared(report: RankReport, console: Console) -> None:
     shared = counted(len(report.shared_tasks), "task")
     console.say(f"{shared} shared by all agents{_unmatched(report.unmatched_tasks)}")
 

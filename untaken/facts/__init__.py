@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         Reopened as Reopened, keep_contents as keep_contents, reopen as reopen,
     )
     from untaken.facts.tables import (
-        ABOUT_RUN as ABOUT_RUN, FACTS_VERSION as FACTS_VERSION, TABLES as TABLES,
+        ABOUT_RUN as ABOUT_RUN, FACTS_VERSION as FACTS_VERSION, MANIFEST as MANIFEST, TABLES as TABLES,
         WHY_UNSCORED as WHY_UNSCORED, facts_of as facts_of,
     )
 # fmt: on

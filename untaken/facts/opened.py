@@ -15,8 +15,8 @@ import pandas as pd
 from untaken.errors import UntakenError, Where
 from untaken.facts.columns import MEANINGS, Meanings
 from untaken.facts.kept import workspace_facts
-from untaken.facts.parts import MANIFEST, OWN_CODE, FactManifest, literal
-from untaken.facts.tables import FACTS_VERSION, TABLES
+from untaken.facts.parts import OWN_CODE, FactManifest, literal
+from untaken.facts.tables import FACTS_VERSION, MANIFEST, TABLES
 from untaken.workspace import FACTS, FOLDER, Workspace, is_workspace
 
 THREADS: Final = 2

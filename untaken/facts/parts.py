@@ -20,12 +20,11 @@ import numpy as np
 
 from untaken.errors import Finding, UntakenError, Where, disk_trouble, refusal_in
 from untaken.facts.columns import Dtype, joined
-from untaken.facts.tables import FACTS_VERSION, SHARED, TABLES, Parts, columns_of
+from untaken.facts.tables import FACTS_VERSION, MANIFEST, SHARED, TABLES, Parts, columns_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MANIFEST: Final = "facts.json"
 PART_RUNS: Final = 2_000
 """Runs of a part."""
 OWN_CODE: Final = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}

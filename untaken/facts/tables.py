@@ -17,6 +17,8 @@ from untaken.ledger import readable
 
 FACTS_VERSION: Final = 5
 """Changes with the tables, their columns, or what makes their values."""
+MANIFEST: Final = "facts.json"
+"""Names the parts of a folder of facts."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND

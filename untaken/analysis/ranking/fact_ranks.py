@@ -23,7 +23,8 @@ def rank_facts(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankR
     """Agents ranked as `rank_agents` ranks their runs: the same numbers, to the last digit.
 
     Of several sets of agents without a task in common, the one with most runs is ranked. The report knows no
-    single run: its `runs` and `contradictions` are empty, and so is all that looks at them.
+    single run: its `runs` and `contradictions` are empty, and so is all that looks at them. Pairs of agents
+    are compared when somebody asks, while the facts are open.
 
     Args:
         facts: of unbroken runs, under one rule for missing verdicts.
@@ -41,7 +42,11 @@ def rank_facts(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankR
         for metric in METRICS
         if metric != WEIGHTED or facts.rows(_WEIGHTED, [rule, list(agents)])
     ]
-    report = rank_tables(tables, shared, missing=rule, resamples=resamples, seed=seed)
+
+    def measure(metric: str, some: tuple[str, ...]) -> Cells:
+        return _cells(facts, metric, some, tuple(tasks))
+
+    report = rank_tables(tables, shared, measure, missing=rule, resamples=resamples, seed=seed)
     return replace(report, unmatched_tasks=tuple(sorted({task for _, task, _ in ran}.difference(shared))))
 
 

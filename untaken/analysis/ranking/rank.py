@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from untaken.analysis.ranking.compared.tables import (
+    Cells,
+    Measure,
     MetricTable,
     by_cell,
+    metric_cells,
     metric_table,
     metrics_of,
     split_tasks,
@@ -73,7 +76,12 @@ def rank_agents(
     cells = by_cell(runs)
     agents, shared, unmatched = split_tasks(cells)
     tables = [metric_table(metric, cells, agents, shared) for metric in metrics_of(runs)]
-    report = rank_tables(tables, shared, missing=rule, resamples=resamples, seed=seed)
+    every = tuple(sorted({*shared, *unmatched}))
+
+    def measure(metric: str, some: tuple[str, ...]) -> Cells:
+        return metric_cells(metric, cells, some, every)
+
+    report = rank_tables(tables, shared, measure, missing=rule, resamples=resamples, seed=seed)
     return replace(
         report,
         contradictions=contradictory_runs(runs),
@@ -85,6 +93,7 @@ def rank_agents(
 def rank_tables(
     tables: Sequence[MetricTable],
     shared: tuple[str, ...],
+    measure: Measure,
     *,
     missing: str,
     resamples: int,
@@ -92,7 +101,15 @@ def rank_tables(
 ) -> RankReport:
     """The ranking that follows from means of agents on tasks alone, the outcome's table first.
 
-    It knows no run: what looks at single runs (contradictions, contributions, pass^k) is empty.
+    It knows no run: what looks at single runs (contradictions, contributions, workflows) is empty.
+
+    Args:
+        tables: of each metric, over the shared tasks.
+        shared: the tasks that every agent ran.
+        measure: gives a metric on every task, for pairs of agents.
+        missing: as for `rank_agents`.
+        resamples: likewise.
+        seed: likewise.
     """
     outcome, *rest = tables
     tests = {table.metric: _tests(table, len(shared), seed) if resamples else None for table in tables}
@@ -108,6 +125,8 @@ def rank_tables(
         shared_tasks=shared,
         unmatched_tasks=(),
         missing=missing,
+        outcome=outcome,
+        measure=measure,
         bootstrap=Bootstrap(resamples=resamples, seed=seed),
     )
 

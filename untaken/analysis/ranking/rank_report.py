@@ -30,7 +30,8 @@ class RankReport:
     all of it, and it takes longer than the ranking itself.
 
     Attributes:
-        runs: the scored runs that were ranked.
+        outcome: how often agents succeeded, by shared task; `measure`: by what pairs are compared.
+        runs: the scored runs that were ranked; none where only facts are known.
         bootstrap: what the intervals rest on.
     """
 
@@ -41,6 +42,8 @@ class RankReport:
     shared_tasks: tuple[str, ...]
     unmatched_tasks: tuple[str, ...]
     missing: str
+    outcome: compared.MetricTable = field(repr=False, compare=False)
+    measure: compared.Measure = field(repr=False, compare=False)
     runs: tuple[RunScore, ...] = field(default=(), repr=False, compare=False)
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
@@ -48,15 +51,14 @@ class RankReport:
     def comparisons(self) -> dict[str, Comparison]:
         """Every pair of agents over the tasks that both ran, and the groups of ties, by metric."""
         return {
-            metric: compared.compare(metric, self.cells, standings, self.bootstrap)
+            metric: compared.compare(metric, self.measure, standings, self.bootstrap)
             for metric, standings in self.metrics.items()
         }
 
     @cached_property
     def pass_k(self) -> tuple[PassK, ...]:
         """pass^k of each agent, over the tasks that all of them ran."""
-        agents = sorted({agent for agent, _ in self.cells})
-        return compared.pass_k_curve(self.cells, agents, self.shared_tasks)
+        return compared.pass_k_curve(self.outcome)
 
     @cached_property
     def workflows(self) -> tuple[WorkflowVerdict, ...]:

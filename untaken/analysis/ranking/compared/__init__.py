@@ -18,7 +18,13 @@ if TYPE_CHECKING:
         pass_k_curve as pass_k_curve,
     )
     from untaken.analysis.ranking.compared.quadrants import quadrant_points as quadrant_points
-    from untaken.analysis.ranking.compared.tables import RunsByCell as RunsByCell, by_cell as by_cell
+    from untaken.analysis.ranking.compared.tables import (
+        Measure as Measure,
+        MetricTable as MetricTable,
+        RunsByCell as RunsByCell,
+        by_cell as by_cell,
+    )
+
     from untaken.analysis.ranking.compared.workflow import (
         WORKFLOW_METRIC as WORKFLOW_METRIC,
         workflow_verdicts as workflow_verdicts,

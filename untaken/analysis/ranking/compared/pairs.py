@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from untaken.analysis.ranking.compared.tables import Cells, RunsByCell, metric_cells
+from untaken.analysis.ranking.compared.tables import Cells, Measure
 from untaken.analysis.ranking.comparisons import Comparison, PairedDifference
 from untaken.analysis.ranking.metrics import OUTCOME
 from untaken.analysis.ranking.ranked import NO_INTERVAL, Bootstrap, RankedAgent
@@ -24,13 +24,11 @@ NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")
 
 
 def compare(
-    metric: str, cells: RunsByCell, standings: Sequence[RankedAgent], bootstrap: Bootstrap
+    metric: str, measure: Measure, standings: Sequence[RankedAgent], bootstrap: Bootstrap
 ) -> Comparison:
     """Every pair of agents under one metric; of many agents, the first `COMPARED_AGENTS`."""
     agents = tuple(ranked.agent for ranked in standings[:COMPARED_AGENTS])
-    tasks = tuple(sorted({task for _, task in cells}))
-    found = metric_cells(metric, cells, agents, tasks)
-    pairs = _adjusted(_pairs(found, bootstrap))
+    pairs = _adjusted(_pairs(measure(metric, agents), bootstrap))
     return Comparison(metric=metric, agents=agents, pairs=pairs, ties=tie_groups(agents, pairs))
 
 
