@@ -156,3 +156,20 @@ def test_a_damaged_table_is_named_and_stops_no_other_file(tmp_path: Path) -> Non
     (folder / "t.parquet").write_bytes(b"PAR1 no table")
     done, [_] = converted("openai-messages", tmp_path / "out", folder)
     assert codes(done)["unreadable-file"] == 1
+
+
+def test_thoughts_of_agentdojo_are_apart_and_a_failed_call_says_why(tmp_path: Path) -> None:
+    record = RECORDS["agentdojo"]["injection_task_0.json"]
+    blocks = [{"type": "thinking", "content": "Hm."}, {"type": "text", "content": "I look."}]
+    asked = [{**record["messages"][0]}, {**record["messages"][1], "content": blocks}]
+    failed = {"role": "tool", "tool_call_id": "c1", "error": "ValueError: no day"}
+    for empty in ([{"type": "text", "content": ""}], ""):
+        [run] = read(
+            tmp_path / type(empty).__name__, record | {"messages": [*asked, failed | {"content": empty}]}
+        )
+        assert told(run) == (
+            [("user", "Go."), ("reasoning", "Hm."), ("assistant", "I look.")],
+            [("look", {"at": 1})],
+            ["ValueError: no day"],
+        )
+        assert [seen.ok for seen in run.of(Observation)] == [False]
