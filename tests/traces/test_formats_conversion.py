@@ -466,3 +466,12 @@ def test_native_files_that_are_broken_are_named(tmp_path: Path) -> None:
     conversion, runs = converted("native", tmp_path / "out", tmp_path / "in")
     assert (runs, conversion.graphs) == ([], ())
     assert {finding.where.file for finding in conversion.findings} == {"a.jsonl", "b.plan.yaml"}
+
+
+def test_traces_in_a_hidden_folder_alone_are_told_by_the_folder_and_not_by_the_files(tmp_path: Path) -> None:
+    put(tmp_path / "in" / ".agent" / "chat.json", TALK_FILE)
+    put(tmp_path / "in" / ".git" / "HEAD", "ref: refs/heads/main")
+    with pytest.raises(UntakenError, match="it holds no file") as caught:
+        convert(None, [tmp_path / "in"], tmp_path / "out")
+    assert str(tmp_path / "in" / ".agent") in caught.value.hint
+    assert convert(None, [tmp_path / "in" / ".agent"], tmp_path / "out").runs == 1

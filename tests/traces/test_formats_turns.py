@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import converted
+from foreign_files import codes, converted, put
 from trace_pieces import DONE, GO, LOOK, SEEN
 from trace_records import put_record
 
-from untaken.ledger import Message
+from untaken.ledger import Message, Observation, ToolCall
 from untaken.traces import sniff
 
 CHAT = [GO, LOOK, SEEN, DONE]
@@ -116,3 +116,44 @@ def test_a_penalty_is_a_negative_reward(tmp_path: Path) -> None:
     assert run.finished is not None
     assert run.finished.metrics == {"reward": -0.5, "score": 0.25}
     assert "negative-amount" not in {finding.code for finding in done.findings}
+
+
+INLINE: list[tuple[str, list[dict[str, Any]], list[tuple[Any, bool | None]]]] = [
+    ("a result", [{"name": "look", "args": {"day": 1}, "result": "seen"}], [("seen", None)]),
+    ("an output, by an id", [{"id": "c", "tool": "look", "input": {"day": 1}, "output": "seen"}],
+     [("seen", None)]),
+    ("of a function", [{"id": "c", "function": {"name": "look", "arguments": {"day": 1}, "output": "seen"}}],
+     [("seen", None)]),
+    ("an error alone", [{"tool_name": "look", "parameters": {"day": 1}, "error": "gone"}], [("gone", False)]),
+    ("a flag", [{"name": "look", "args": {"day": 1}, "result": {"n": 0}, "success": True, "error": None}],
+     [({"n": 0}, True)]),
+    ("nothing", [{"name": "look", "args": {"day": 1}, "result": None, "error": ""}], []),
+    ("of the second",
+     [{"name": "wait", "args": {}}, {"name": "look", "args": {"day": 1}, "result": "seen"}],
+     [("seen", None)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "calls", "want"), INLINE, ids=[case[0] for case in INLINE])
+def test_an_answer_that_a_call_has_with_it_is_its_observation(
+    tmp_path: Path, desc: str, calls: list[dict[str, Any]], want: list[tuple[Any, bool | None]]
+) -> None:
+    said = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "", "tool_calls": calls}]
+    conversion, (run,) = converted(None, tmp_path / "out", put(tmp_path / "chat.json", said))
+    made = {call.call_id: (call.tool, call.arguments) for call in run.of(ToolCall)}
+    answers = run.of(Observation)
+    assert [(seen.content, seen.ok) for seen in answers] == want, desc
+    assert all(made[seen.call_id or ""] == ("look", {"day": 1}) for seen in answers)
+    (loss,) = conversion.losses
+    assert [field.path for field in loss.fields if field.dropped] == []
+
+
+def test_an_answer_with_its_call_and_as_a_message_of_its_own_is_one(tmp_path: Path) -> None:
+    call = {"id": "c", "name": "look", "args": {}, "result": "seen"}
+    said = [
+        {"role": "assistant", "content": "I look.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "seen"},
+    ]
+    conversion, (run,) = converted(None, tmp_path / "out", put(tmp_path / "chat.json", said))
+    assert [seen.content for seen in run.of(Observation)] == ["seen"]
+    assert "observation-without-call" not in codes(conversion)

@@ -255,13 +255,21 @@ def _recognised(paths: Sequence[Path | Source], out: Path) -> list[str]:
         tool = next(filter(None, map(other_tool, map(source_sample, sources))), None)
     refused = next((f": {f.message}" for f in left_out.all() if f.severity == "error"), "")
     message = f"no file has a known format: {ignored(_files(paths))}{refused}"
-    hint = tool.hint if tool else UNKNOWN
+    hidden = next((each for each in _hidden_folders(paths) if each.name != ".git"), None)
+    unknown = f"Hidden folders are not searched: name {clip(hidden)} itself." if hidden else UNKNOWN
+    hint = tool.hint if tool else unknown
     raise UntakenError("format-not-recognised", message, hint=hint)
 
 
 def _files(paths: Sequence[Path | Source]) -> Iterator[Path]:
+    hidden = {*_hidden_folders(paths)}
     for path in paths:
         if isinstance(path, Path):
-            yield from (
-                (file for file in sorted(path.rglob("*")) if file.is_file()) if path.is_dir() else [path]
-            )
+            below = sorted(path.rglob("*")) if path.is_dir() else [path]
+            yield from (file for file in below if file.is_file() and hidden.isdisjoint(file.parents))
+
+
+def _hidden_folders(paths: Sequence[Path | Source]) -> Iterator[Path]:
+    for path in paths:
+        if isinstance(path, Path) and path.is_dir():
+            yield from (each for each in sorted(path.rglob(".*")) if each.is_dir())

@@ -20,12 +20,17 @@ def with_answers(items: Iterable[Item]) -> Iterator[Item]:
     """The items of a conversation; who speaks under the name of a tool answers the oldest call of it."""
     waiting: dict[str, dict[str, str | None]] = {}
     tools: dict[str, str] = {}
+    given: dict[str, Any] = {}
     for number, item in enumerate(items):
         if isinstance(item, Called) and isinstance(item.tool, str):
             key = item.source_id or f"#{number}"
             tools[key] = item.tool
             waiting.setdefault(item.tool, {})[key] = item.source_id
+            given.pop(key, None)
         elif isinstance(item, Answered) and item.source_id:
+            if item.source_id in given and given[item.source_id] == item.content:
+                continue  # with the call, and as a message of its own
+            given[item.source_id] = item.content
             waiting.get(tools.get(item.source_id, ""), {}).pop(item.source_id, None)
         elif isinstance(item, Utterance) and (calls := waiting.get(item.role)):
             source_id = calls.pop(next(iter(calls)))

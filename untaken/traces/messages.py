@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from untaken.traces import framework_messages
 from untaken.traces.losses import Findings
 from untaken.traces.readings import items, mapping, objects, parsed, text
@@ -69,9 +71,11 @@ ANSWERS: Final = frozenset(
 ) | {"function_response"}
 """Kinds of content blocks, or, as Bedrock and Gemini write it, their only key."""
 CALL_IDS: Final = ("tool_use_id", "toolCallId", "toolUseId", "toolUseID", "call_id", "id")
-CALL_NAMES: Final = ("name", "toolName", "tool_name")
-CALL_INPUTS: Final = ("input", "arguments", "args", "server_tool_call")
+CALL_NAMES: Final = ("name", "toolName", "tool_name", "tool")
+CALL_INPUTS: Final = ("input", "arguments", "args", "server_tool_call", "parameters", "tool_input")
 CALL_OUTPUTS: Final = ("content", "output", "response", "result", "errorText", "run")
+GIVEN_BACK: Final = ("result", "output", "observation")
+"""What a call that has its answer with it calls that."""
 USAGES: Final = ("usage", "usage_metadata", "usageMetadata", "models_usage")
 TIMES: Final = ("timestamp", "created_at", "createdAt", "ts", "time")
 FIELDS: Final = (
@@ -79,8 +83,9 @@ FIELDS: Final = (
     *("parts.**", "refusal", "reasoning_content", "thought", "model_id"),
     *(*TIMES, "model", "assistant_id", "toolCalls.**", "toolCallId", "from", "value.**", "source", "author"),
     *(f"additional_kwargs.{name}" for name in ("tool_calls.**", "function_call.**")),
-    *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
-    *("tool_calls[].function.arguments.**", "function_call.name", "function_call.arguments.**"),
+    *(f"tool_calls[].{name}" for name in ("id", *CALL_NAMES, "function.name", "success", "status")),
+    *(f"tool_calls[].{name}.**" for name in (*CALL_INPUTS, *GIVEN_BACK, "error", "function.arguments")),
+    *("tool_calls[].function.output.**", "function_call.name", "function_call.arguments.**"),
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
     *("isError", "tool_responses.**", "code", "queries.**", "summary.**", "response_metadata.model_name"),
     *(f"{usage}.{name}" for usage in (*USAGES, "response_metadata.token_usage")
@@ -359,8 +364,25 @@ def _chat(
     if (refusal := message.get("refusal")) is not None:
         yield from _message(role, refusal, at)
     single = message.get("function_call") or (None if called else more.get("function_call"))
-    for call in (*called, *objects([single])):
-        yield _called(mapping(call.get("function")) or call, at, call)
+    for number, call in enumerate((*called, *objects([single]))):
+        made, answer = _called(mapping(call.get("function")) or call, at, call), _answer_of(call, at)
+        if answer is None:
+            yield made
+            continue
+        # Without an id, an answer would be that of the oldest open call.
+        source_id = made.source_id or f"call-{number}"
+        yield from (replace(made, source_id=source_id), replace(answer, source_id=source_id))
+
+
+def _answer_of(call: Mapping[str, Any], at: datetime | None) -> Answered | None:
+    """The answer that a call has with it, as many programs keep it."""
+    content, error, worked = _first(call, GIVEN_BACK), call.get("error"), call.get("success")
+    content = mapping(call.get("function")).get("output") if content is None else content
+    why = error if isinstance(error, str | dict) and error else None
+    if content is None and why is None:
+        return None
+    ok = worked if isinstance(worked, bool) else False if why else _worked(call, "")
+    return Answered(content=why if content is None else _flat(content), ok=ok, at=at)
 
 
 def _calls(part: Mapping[str, Any]) -> Iterator[list[dict[str, Any]]]:
