@@ -170,3 +170,37 @@ def test_runs_that_the_command_line_wrote_keep_their_tree(tmp_path: Path) -> Non
     ]
     _, (run,) = read(tmp_path, lines(renamed))
     assert (run.started.agent, run.run_id) == ("desk", "langsmith/r0")
+
+
+UUIDS = [f"00000000-0000-4000-8000-00000000000{n}" for n in range(4)]
+
+
+def batches() -> list[dict[str, Any]]:
+    """What a client sends: each run as it begins, then what came of it, which may name it by its place."""
+    runs = flat(root(FIRST, TOOL, SECOND))[::-1]
+    names = {run["id"]: UUIDS[number] for number, run in enumerate(runs)}
+    begun, ended = [], []
+    for run in runs:
+        place = f"20260101T000000000000Z{UUIDS[0]}.20260101T000001000000Z{names[run['id']]}"
+        about = {"trace_id": UUIDS[0], "dotted_order": place}
+        told = {name: run.pop(name) for name in ("outputs", "end_time")}
+        parent = names.get(run["parent_run_id"] or "")
+        begun.append({**run, **about, "id": names[run["id"]], "parent_run_id": parent})
+        ended.append({**about, **told, "inputs": run["inputs"]})
+    return [{"post": begun, "patch": ended[:1]}, {"post": [], "patch": ended[1:]}]
+
+
+def test_batches_as_a_client_sends_them_are_the_runs_with_their_updates(tmp_path: Path) -> None:
+    lines = "".join(json.dumps(batch) + "\n" for batch in batches())
+    assert sniff("t.jsonl", lines.encode()) == "langsmith"
+    _, (run,) = read(tmp_path, lines, "t.jsonl")
+    _, (whole,) = read(tmp_path / "whole", root(FIRST, TOOL, SECOND))
+    assert words(run) == words(whole)
+    assert [call.tool for call in run.of(ToolCall)] == ["look"]
+    assert [seen.content for seen in run.of(Observation)] == ["monday"]
+    assert (run.started.ts, run.finished.ts) == (whole.started.ts, whole.finished.ts)
+
+
+def test_an_update_without_its_run_is_named(tmp_path: Path) -> None:
+    done, runs = read(tmp_path, batches()[1])
+    assert (runs, codes(done)["not-this-format"]) == ([], 1)

@@ -45,6 +45,12 @@ OTHERS: dict[str, tuple[Any, str, str]] = {
     "messages of Dify": (
         {"data": [{"id": "1", "query": "Go.", "answer": "Done.", "agent_thoughts": []}]}, "Dify", "Langfuse"),
     "a run of Dify": ({"workflow_run_id": "1", "data": {"status": "succeeded"}}, "Dify", "Langfuse"),
+    "events of AG-UI": (
+        [{"type": "RUN_STARTED", "threadId": "t", "runId": "r"}, {"type": "RUN_FINISHED"}],
+        "AG-UI", "OpenTelemetry"),
+    "results of BFCL": (
+        {"id": "simple_0", "result": [{"look": "{}"}], "input_token_count": 2, "latency": 0.1},
+        "BFCL", "draft"),
     "an execution of n8n": (
         {"id": "1", "mode": "manual", "workflowId": "w", "data": {"resultData": {"runData": {}}}},
         "n8n", "LangSmith"),

@@ -39,6 +39,7 @@ from untaken.traces.trace_run import Answered, Called, Item, TraceRun
 
 Node = Mapping[str, Any]
 
+UUID_CHARS: Final = 36
 MODELS: Final = ("llm", "chat_model")
 OBJECTS: Final = ("inputs", "outputs", "extra", "feedback_stats", "serialized", "events")
 TOKENS: Final = {
@@ -69,23 +70,32 @@ PLACES: Final = Places(
 def recognise(sample: Sample) -> Confidence:
     """Runs with a type, that say their place in a tree."""
     marks = ("child_runs", "parent_run_id", "dotted_order", "trace_id")
-    for record in (*sample.records, *objects(sample.first.get("runs"))):
-        node = mapping(record)
+    for node in (node for record in sample.records for node in _sent(record)):
         if isinstance(node.get("run_type"), str) and any(mark in node for mark in marks):
             return Confidence.CERTAIN if "dotted_order" in node or "child_runs" in node else Confidence.LIKELY
     return Confidence.NO
 
 
+def _sent(record: Any) -> list[dict[str, Any]]:
+    """The runs in a record: a page of them, a batch as a client sends it, or one."""
+    document = mapping(record)
+    batch = [*objects(document.get("post")), *objects(document.get("patch"))]
+    return objects(document.get("runs")) or batch or objects([record])
+
+
 def nodes(record: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The runs in a record with the trace they are of, a parent before its children."""
-    left = [("", each) for each in reversed(objects(mapping(record).get("runs")) or objects([record]))]
+    """The runs in a record, and updates of some, with the trace they are of; a parent before its children."""
+    left = [("", each) for each in reversed(_sent(record))]
     while left:
         above, node = left.pop()
-        if "id" not in node and "run_id" in node:  # as LangSmith's command line writes it
-            node = {"id": node["run_id"], **node}
+        # LangSmith's command line writes the one; an update may have the other alone, which ends in the id.
+        if "id" not in node and (
+            name := node.get("run_id") or str(node.get("dotted_order", ""))[-UUID_CHARS:]
+        ):
+            node = {"id": name, **node}
         trace = text(node.get("trace_id")) or above or text(node.get("id")) or "trace"
         left += [(trace, child) for child in reversed(objects(node.get("child_runs")))]
-        if isinstance(node.get("run_type"), str):
+        if isinstance(node.get("run_type"), str) or "dotted_order" in node:
             yield trace, {name: _written(name, each) for name, each in node.items() if name != "child_runs"}
 
 
@@ -267,9 +277,12 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     records = dict(read.items())
     for root, parts in traces.items():
         found = [node for trace in parts for node in records[trace]]
-        run = trace_run(
-            root, read_once(found, lambda node: text(node.get("id")), "run", files.findings), files.findings
-        )
+        whole = read_once(found, lambda node: text(node.get("id")), "run", files.findings)
+        typed = [node for node in whole if isinstance(node.get("run_type"), str)]
+        if not typed:
+            files.refuse("there is no run with a type in it")
+            continue
+        run = trace_run(root, typed, files.findings)
         run.files = read.places(*parts)
         yield run
 

@@ -113,6 +113,16 @@ TOOLS: Final = (
         use="connect Dify's monitoring to Langfuse or LangSmith, and convert their export",
     ),
     OtherTool(
+        what="a stream of AG-UI events, which has texts and arguments in pieces",
+        every=("type", "threadId", "runId"),
+        use=f"trace the agent with OpenTelemetry: {_OTLP}",
+    ),
+    OtherTool(
+        what="results of BFCL, which keep neither question nor outcome",
+        every=("id", "result", "input_token_count", "latency"),
+        use="describe their calls with `untaken mapping draft`, and give outcomes with --outcomes",
+    ),
+    OtherTool(
         what="an execution of n8n",
         every=("data", "mode"),
         some=("workflowData", "workflowId", "retryOf", "stoppedAt"),
