@@ -42,7 +42,7 @@ def masked(info: dict[str, Any]) -> list[list[int]]:
 # The same as stock
 
 
-@pytest.mark.parametrize(("seed", "area", "steps"), [(3, (64, 64), 60), (SEED, AREA, 300)])
+@pytest.mark.parametrize(("seed", "area", "steps"), [(3, (52, 40), 60), (SEED, AREA, 300)])
 def test_every_step_is_that_of_the_stock_environment_by_day_and_by_night(
     seed: int, area: tuple[int, int], steps: int
 ) -> None:
