@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted
+from foreign_files import RECORDED, codes, converted
 
 from untaken.ledger import Message, Observation, Run, ToolCall
 from untaken.traces import sniff
@@ -17,7 +17,6 @@ from untaken.traces.message_transcript import MessageTranscript
 
 Names = Mapping[str, Any]
 WEATHER = {"city": "Oslo"}
-CITY = json.dumps(WEATHER)
 QUESTION, REPLY = "How is the weather?", "It rains."
 
 
@@ -36,10 +35,6 @@ def span(number: int, attributes: Names, *, parent: int | None = 1, **more: Any)
     }
 
 
-def event(name: str, **attributes: Any) -> dict[str, Any]:
-    return {"name": name, "attributes": attributes}
-
-
 def parts(role: str, *parts: Names) -> dict[str, Any]:
     return {"role": role, "parts": list(parts)}
 
@@ -48,212 +43,12 @@ def said(text: str) -> dict[str, Any]:
     return {"type": "text", "content": text}
 
 
-CALL = {"type": "tool_call", "id": "c1", "name": "weather", "arguments": WEATHER}
-ANSWER = {"type": "tool_call_response", "id": "c1", "response": "rain"}
 ASKED = [parts("user", said(QUESTION))]
-CALLED = [*ASKED, parts("assistant", CALL), parts("tool", ANSWER)]
 CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "weather"}
-DETAILS = "gen_ai.client.inference.operation.details"
 
-DIALECTS: dict[str, list[dict[str, Any]]] = {
-    "genai, calls in the messages": [
-        span(1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, parent=None),
-        span(
-            2,
-            CHAT
-            | {
-                "gen_ai.input.messages": json.dumps(ASKED),
-                "gen_ai.output.messages": json.dumps([parts("assistant", CALL)]),
-            },
-        ),
-        span(
-            3,
-            CHAT
-            | {
-                "gen_ai.input.messages": json.dumps(CALLED),
-                "gen_ai.output.messages": json.dumps([parts("assistant", said(REPLY))]),
-            },
-        ),
-    ],
-    "genai, messages in an event": [
-        span(1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, parent=None),
-        span(2, CHAT, events=[event(DETAILS, **{"gen_ai.input.messages": ASKED})]),
-        span(3, TOOL | {"gen_ai.tool.call.arguments": CITY, "gen_ai.tool.call.result": "rain"}),
-        span(
-            4,
-            CHAT,
-            events=[event(DETAILS, **{"gen_ai.output.messages": [parts("assistant", said(REPLY))]})],
-        ),
-    ],
-    "genai, an event a message": [
-        span(1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, parent=None),
-        span(2, CHAT, events=[event("gen_ai.user.message", content=json.dumps([{"text": QUESTION}]))]),
-        span(
-            3,
-            TOOL,
-            events=[
-                event("gen_ai.tool.message", content=CITY),
-                event("gen_ai.choice", message=json.dumps([{"text": "rain"}])),
-            ],
-        ),
-        span(4, CHAT, events=[event("gen_ai.choice", message=json.dumps({"content": REPLY}))]),
-    ],
-    "openllmetry, of langchain": [
-        span(1, {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}, parent=None),
-        span(
-            2,
-            {
-                "llm.request.type": "chat",
-                "gen_ai.request.model": "unknown",
-                "traceloop.association.properties.ls_model_name": "m",
-                "gen_ai.input.messages": json.dumps(ASKED),
-                "gen_ai.output.messages": json.dumps([parts("assistant", CALL)]),
-            },
-        ),
-        span(
-            3,
-            {
-                "traceloop.span.kind": "tool",
-                "traceloop.entity.name": "weather",
-                "gen_ai.task.status": "success",
-                "traceloop.entity.input": json.dumps(
-                    {"input_str": str(WEATHER), "metadata": {"langgraph_step": 2}, "kwargs": {"name": None}}
-                ),
-                "traceloop.entity.output": json.dumps(
-                    {
-                        "output": {
-                            "lc": 1,
-                            "type": "constructor",
-                            "id": ["langchain", "schema", "messages", "ToolMessage"],
-                            "kwargs": {"type": "tool", "content": "rain", "tool_call_id": "c1"},
-                        },
-                        "kwargs": {"tags": []},
-                    }
-                ),
-            },
-        ),
-        span(
-            4,
-            {
-                "llm.request.type": "chat",
-                "gen_ai.output.messages": json.dumps([parts("assistant", said(REPLY))]),
-            },
-        ),
-    ],
-    "openllmetry": [
-        span(1, {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}, parent=None),
-        span(
-            2,
-            {
-                "llm.request.type": "chat",
-                "gen_ai.request.model": "m",
-                "gen_ai.prompt.0.role": "user",
-                "gen_ai.prompt.0.content": QUESTION,
-                "gen_ai.completion.0.role": "assistant",
-                "gen_ai.completion.0.tool_calls.0.name": "weather",
-                "gen_ai.completion.0.tool_calls.0.arguments": CITY,
-            },
-        ),
-        span(
-            3,
-            {
-                "traceloop.span.kind": "tool",
-                "traceloop.entity.name": "weather",
-                "traceloop.entity.input": json.dumps({"args": [], "kwargs": WEATHER}),
-                "traceloop.entity.output": "rain",
-            },
-        ),
-        span(
-            4,
-            {
-                "llm.request.type": "chat",
-                "gen_ai.completion.0.role": "assistant",
-                "gen_ai.completion.0.content": REPLY,
-            },
-        ),
-    ],
-    "the AI SDK": [
-        span(
-            1, {"ai.operationId": "ai.generateText", "ai.telemetry.functionId": "desk"}, parent=None
-        ),
-        span(
-            2,
-            {
-                "ai.operationId": "ai.generateText.doGenerate",
-                "gen_ai.request.model": "m",
-                "ai.prompt.messages": json.dumps(
-                    [{"role": "user", "content": [{"type": "text", "text": QUESTION}]}]
-                ),
-                "ai.response.toolCalls": json.dumps([{"toolCallId": "c1", "toolName": "weather"}]),
-            },
-        ),
-        span(
-            3,
-            {
-                "ai.operationId": "ai.toolCall",
-                "ai.toolCall.name": "weather",
-                "ai.toolCall.id": "c1",
-                "ai.toolCall.args": CITY,
-                "ai.toolCall.result": "rain",
-            },
-        ),
-        span(4, {"ai.operationId": "ai.generateText.doGenerate", "ai.response.text": REPLY}),
-    ],
-    "agent development kit": [
-        span(1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, parent=None),
-        span(
-            2,
-            {
-                "gen_ai.request.model": "m",
-                "gcp.vertex.agent.llm_request": json.dumps(
-                    {"contents": [{"role": "user", "parts": [{"text": QUESTION}]}]}
-                ),
-                "gcp.vertex.agent.llm_response": json.dumps(
-                    {"content": {"role": "model", "parts": [{"function_call": {"name": "weather"}}]}}
-                ),
-            },
-        ),
-        span(3, TOOL | {"gcp.vertex.agent.tool_call_args": CITY, "gcp.vertex.agent.tool_response": "rain"}),
-        span(
-            4,
-            {
-                "gen_ai.request.model": "m",
-                "gcp.vertex.agent.llm_response": json.dumps(
-                    {"content": {"role": "model", "parts": [{"text": REPLY}]}}
-                ),
-            },
-        ),
-    ],
-    "openinference, nested": [
-        span(1, {"openinference": {"span": {"kind": "AGENT"}}, "agent.name": "desk"}, parent=None),
-        span(
-            2,
-            {
-                "openinference": {"span": {"kind": "LLM"}},
-                "llm": {
-                    "model_name": "m",
-                    "input_messages": [{"message": {"role": "user", "content": QUESTION}}],
-                },
-            },
-        ),
-        span(
-            3,
-            {
-                "openinference": {"span": {"kind": "TOOL"}},
-                "tool": {"name": "weather", "parameters": WEATHER},
-                "output": {"value": "rain"},
-            },
-        ),
-        span(
-            4,
-            {
-                "openinference": {"span": {"kind": "LLM"}},
-                "llm": {"output_messages": [{"message": {"role": "assistant", "content": REPLY}}]},
-            },
-        ),
-    ],
-}  # fmt: skip
+DIALECTS = json.loads((RECORDED / "otel_dialects.json").read_text("utf-8"))
+"""Spans of a question, a call, its answer and a reply, by who wrote them."""
 
 
 def read(tmp_path: Path, *records: Any) -> list[Run]:
