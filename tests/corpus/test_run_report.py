@@ -72,6 +72,17 @@ def test_an_event_that_a_verdict_rests_on_says_so() -> None:
     assert verdict.text == "not met, by human:a, seen in event 1: wrong"
 
 
+def test_the_three_numbers(corpus) -> None:
+    found = overview(corpus)
+    assert (found.succeeded.count, found.succeeded.n) == (9, 13)
+    assert (found.lucky.count, found.lucky.n) == (4, 8)
+    assert found.unlucky.n == 0
+    assert isinstance(found.unlucky.rate, Unscored)
+    assert found.broken == 1
+    assert found.pairs == 3
+    assert found.agreement is not None
+
+
 def test_an_empty_overview_is_unscored_not_zero() -> None:
     from untaken.plans import GraphSet
 
