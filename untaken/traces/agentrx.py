@@ -16,7 +16,6 @@ from untaken.traces.importer import Importer
 from untaken.traces.intake import Intake
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
-from untaken.traces.tau_bench_runs import Survey
 
 
 def _recognise(sample: Sample) -> Confidence:
@@ -28,13 +27,8 @@ def _recognise(sample: Sample) -> Confidence:
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    labels, survey = AgentRxLabels(), Survey()
-    runs = labels.read(sources, intake)
-    for source in runs:
-        tau_bench.look(source, survey, intake)
-    for source in runs:
-        intake.step(source.name)
-        tau_bench.write(source, survey, intake, labels)
+    labels = AgentRxLabels()
+    tau_bench.convert(labels.read(sources, intake), intake, labels)
     labels.unmet()
 
 

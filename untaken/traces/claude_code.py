@@ -198,7 +198,9 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
         for n, line in enumerate(spoken)
         if line["type"] == "assistant"
     }
-    failed = content_text(mapping(spoken[-1]["message"]).get("content")) if _is_api_error(spoken) else None
+    failed = None
+    if spoken and spoken[-1].get("isApiErrorMessage") is True:  # instead of a reply
+        failed = content_text(mapping(spoken[-1]["message"]).get("content"))
     if result.get("is_error") is True:
         failed = text(result.get("result")) or subtype
     return TraceRun(
@@ -218,11 +220,6 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
         metrics=metrics,
         metadata={"format": "claude-code", "session": session},
     )
-
-
-def _is_api_error(spoken: Sequence[Line]) -> bool:
-    """Whether the session ends with an error of the service instead of a reply."""
-    return bool(spoken) and spoken[-1].get("isApiErrorMessage") is True
 
 
 def _with_tokens(

@@ -96,12 +96,10 @@ def nodes(record: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         trace = text(node.get("trace_id")) or above or text(node.get("id")) or "trace"
         left += [(trace, child) for child in reversed(objects(node.get("child_runs")))]
         if isinstance(node.get("run_type"), str) or "dotted_order" in node:
-            yield trace, {name: _written(name, each) for name, each in node.items() if name != "child_runs"}
-
-
-def _written(name: str, value: Any) -> Any:
-    """A part of a run; a bulk export writes the parts that are objects as JSON texts."""
-    return parsed(value) if name in OBJECTS else value
+            # A bulk export writes the parts that are objects as JSON texts.
+            parts = {name: parsed(each) if name in OBJECTS else each for name, each in node.items()}
+            parts.pop("child_runs", None)
+            yield trace, parts
 
 
 def _at(node: Node, name: str, findings: Findings) -> datetime | None:

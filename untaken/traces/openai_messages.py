@@ -347,11 +347,6 @@ def _cost(document: Mapping[str, Any], findings: Findings) -> float | None:
     return next(filter(None, (*amounts, amount(total, findings, "cost"))), None)
 
 
-def _about(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """The record, and its members that describe it."""
-    return [document, *(_part(document, place) for place in _DESCRIBING)]
-
-
 def _time(part: Mapping[str, Any], names: Iterable[str], findings: Findings) -> datetime | None:
     for name in names:
         if part.get(name) is not None and (at := moment(part[name], findings, name)):
@@ -439,7 +434,7 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             message = "calls that are logged again under the id of their reply are read once"
             file.findings.once("repeated-record", message, severity="note")
             continue
-        about = _about(document)
+        about = [document, *(_part(document, place) for place in _DESCRIBING)]
         run = _run(record, about, f"{file.stem}/{place}" if place else file.stem, file.findings)
         if run is None:
             error = _error(document)

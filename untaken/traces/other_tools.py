@@ -42,110 +42,48 @@ class OtherTool:
         )
 
 
-COPILOT: Final = "resume the session in a present version, and convert its events.jsonl"
-OPENCODE: Final = "export the session: `opencode export SESSION > session.json`"
-TOOLS: Final = (
-    OtherTool(
-        what="a message in the storage folder of opencode", every=("id", "sessionID", "role"), use=OPENCODE
-    ),
-    OtherTool(
-        what="a part of a message in the storage folder of opencode",
-        every=("id", "messageID", "type"),
-        use=OPENCODE,
-    ),
-    OtherTool(
-        what="a session in the storage folder of opencode",
-        every=("id", "projectID", "time"),
-        some=("directory", "title"),
-        use=OPENCODE,
-    ),
-    OtherTool(
-        what="lines of Claude Code without sessionId or parentUuid",
-        every=("type", "uuid", "message"),
-        use="convert the session's own file from ~/.claude/projects, whose lines have a sessionId",
-    ),
-    OtherTool(what="a session of an older GitHub Copilot CLI", every=("sessionId", "timeline"), use=COPILOT),
-    OtherTool(
-        what="a session of an older GitHub Copilot CLI", every=("sessionId", "chatMessages"), use=COPILOT
-    ),
-    OtherTool(
-        what="traces or spans of Opik",
-        every=("id", "name"),
-        some=("feedback_scores", "total_estimated_cost", "span_feedback_scores"),
-        use=f"Opik reads OpenTelemetry: {_OTLP}",
-    ),
-    OtherTool(
-        what="test cases of DeepEval, which keep no steps of the agent",
-        every=("input", "actualOutput"),
-        use=f"trace the agent with OpenTelemetry: {_OTLP}",
-    ),
-    OtherTool(
-        what="test cases of DeepEval, which keep no steps of the agent",
-        every=("input", "actual_output"),
-        use=f"trace the agent with OpenTelemetry: {_OTLP}",
-    ),
-    OtherTool(
-        what="a trace of DeepEval (Confident AI)",
-        every=("uuid",),
-        some=("llmSpans", "agentSpans", "baseSpans", "toolSpans"),
-        use=f"trace the agent with OpenTelemetry: {_OTLP}",
-    ),
-    OtherTool(
-        what="a session of AgentOps",
-        every=(),
-        some=("agentops_version", "agentops", "llm_events", "tool_events", "action_events"),
-        use=f"AgentOps records OpenTelemetry: {_OTLP}",
-    ),
-    OtherTool(
-        what="messages of Dify",
-        every=("query", "answer"),
-        some=("agent_thoughts", "message_files", "retriever_resources", "message_tokens"),
-        use="connect Dify's monitoring to Langfuse or LangSmith, and convert their export",
-    ),
-    OtherTool(
-        what="runs of a workflow of Dify",
-        every=("workflow_run_id",),
-        use="connect Dify's monitoring to Langfuse or LangSmith, and convert their export",
-    ),
-    OtherTool(
-        what="a workflow of Dify",
-        every=("node_executions",),
-        use="connect Dify's monitoring to Langfuse or LangSmith, and convert their export",
-    ),
-    OtherTool(
-        what="a stream of AG-UI events, which has texts and arguments in pieces",
-        every=("type", "threadId", "runId"),
-        use=f"trace the agent with OpenTelemetry: {_OTLP}",
-    ),
-    OtherTool(
-        what="results of BFCL, which keep neither question nor outcome",
-        every=("id", "result", "input_token_count", "latency"),
-        use="describe their calls with `untaken mapping draft`, and give outcomes with --outcomes",
-    ),
-    OtherTool(
-        what="an execution of n8n",
-        every=("data", "mode"),
-        some=("workflowData", "workflowId", "retryOf", "stoppedAt"),
-        use="turn on LangSmith tracing for n8n's AI nodes, and convert its export",
-    ),
-    OtherTool(
-        what="a workflow of n8n, which is no run",
-        every=("nodes", "connections"),
-        use="turn on LangSmith tracing for n8n's AI nodes, and convert its export",
-    ),
-    OtherTool(
-        what="a trace of Amazon Bedrock Agents",
-        every=("agentId",),
-        some=("agentAliasId", "trace", "callerChain"),
-        use="turn on the logging of model invocations in Bedrock, and convert that log",
-    ),
-    OtherTool(
-        what="a trace of Amazon Bedrock Agents",
-        every=(),
-        some=("orchestrationTrace", "preProcessingTrace", "postProcessingTrace", "guardrailTrace"),
-        use="turn on the logging of model invocations in Bedrock, and convert that log",
-    ),
-)
+_CLAUDE: Final = "convert the session's own file from ~/.claude/projects, whose lines have a sessionId"
+_COPILOT: Final = "resume the session in a present version, and convert its events.jsonl"
+_OPENCODE: Final = "export the session: `opencode export SESSION > session.json`"
+_TRACED: Final = f"trace the agent with OpenTelemetry: {_OTLP}"
+_DIFY: Final = "connect Dify's monitoring to Langfuse or LangSmith, and convert their export"
+_N8N: Final = "turn on LangSmith tracing for n8n's AI nodes, and convert its export"
+_BEDROCK: Final = "turn on the logging of model invocations in Bedrock, and convert that log"
+_BFCL: Final = "describe their calls with `untaken mapping draft`, and give outcomes with --outcomes"
+_CASES: Final = "test cases of DeepEval, which keep no steps of the agent"
+_OLDER: Final = "a session of an older GitHub Copilot CLI"
+_AGENTS: Final = "a trace of Amazon Bedrock Agents"
+TOOLS: Final = tuple(
+    OtherTool(what=what, every=tuple(every.split()), some=tuple(some.split()), use=use)
+    for what, every, some, use in (
+        ("a message in the storage folder of opencode", "id sessionID role", "", _OPENCODE),
+        ("a part of a message in the storage folder of opencode", "id messageID type", "", _OPENCODE),
+        ("a session in the storage folder of opencode", "id projectID time", "directory title", _OPENCODE),
+        ("lines of Claude Code without sessionId or parentUuid", "type uuid message", "", _CLAUDE),
+        (_OLDER, "sessionId timeline", "", _COPILOT),
+        (_OLDER, "sessionId chatMessages", "", _COPILOT),
+        ("traces or spans of Opik", "id name", "feedback_scores total_estimated_cost span_feedback_scores",
+         f"Opik reads OpenTelemetry: {_OTLP}"),
+        (_CASES, "input actualOutput", "", _TRACED),
+        (_CASES, "input actual_output", "", _TRACED),
+        ("a trace of DeepEval (Confident AI)", "uuid", "llmSpans agentSpans baseSpans toolSpans", _TRACED),
+        ("a session of AgentOps", "", "agentops_version agentops llm_events tool_events action_events",
+         f"AgentOps records OpenTelemetry: {_OTLP}"),
+        ("messages of Dify", "query answer",
+         "agent_thoughts message_files retriever_resources message_tokens", _DIFY),
+        ("runs of a workflow of Dify", "workflow_run_id", "", _DIFY),
+        ("a workflow of Dify", "node_executions", "", _DIFY),
+        ("a stream of AG-UI events, which has texts and arguments in pieces", "type threadId runId", "",
+         _TRACED),
+        ("results of BFCL, which keep neither question nor outcome", "id result input_token_count latency",
+         "", _BFCL),
+        ("an execution of n8n", "data mode", "workflowData workflowId retryOf stoppedAt", _N8N),
+        ("a workflow of n8n, which is no run", "nodes connections", "", _N8N),
+        (_AGENTS, "agentId", "agentAliasId trace callerChain", _BEDROCK),
+        (_AGENTS, "",
+         "orchestrationTrace preProcessingTrace postProcessingTrace guardrailTrace", _BEDROCK),
+    )
+)  # fmt: skip
 
 
 def other_tool(sample: Sample) -> OtherTool | None:

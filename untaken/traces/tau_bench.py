@@ -41,27 +41,23 @@ def _recognise(sample: Sample) -> Confidence:
     return Confidence.LIKELY if record and traced and sample.records else Confidence.NO
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
+def convert(sources: Sequence[Source], intake: Intake, labels: AgentRxLabels | None = None) -> None:
+    """Writes the runs of files, with the labels that people gave them."""
     survey = Survey()
     for source in sources:
-        intake.step(source.name)
-        look(source, survey, intake)
+        if labels is None:  # else a first look was taken for these
+            intake.step(source.name)
+        log = FileLog(source.name)  # a first look reports nothing
+        file = TraceFile.opened(source, intake, PLACES, log)
+        with intake.contained(log):
+            for record in _records(file) if file else ():
+                survey.add(record, named_file(source.stem))
     for source in sources:
         intake.step(source.name)
-        write(source, survey, intake)
+        _write(source, survey, intake, labels)
 
 
-def look(source: Source, survey: Survey, intake: Intake) -> None:
-    """Takes the records of a file into account."""
-    log = FileLog(source.name)  # a first look reports nothing
-    file = TraceFile.opened(source, intake, PLACES, log)
-    with intake.contained(log):
-        for record in _records(file) if file else ():
-            survey.add(record, named_file(source.stem))
-
-
-def write(source: Source, survey: Survey, intake: Intake, labels: AgentRxLabels | None = None) -> None:
-    """Writes the runs of a file, with the labels that people gave them."""
+def _write(source: Source, survey: Survey, intake: Intake, labels: AgentRxLabels | None) -> None:
     file = TraceFile.opened(source, intake, PLACES)
     if file is None:
         return
@@ -96,6 +92,6 @@ IMPORTER: Final = Importer(
         left_out=PLACES.dropped,
     ),
     recognise=_recognise,
-    convert=_convert,
+    convert=convert,
     passes=2,
 )
