@@ -1,8 +1,9 @@
-"""Columns over all runs say what each run says alone, however they are asked."""
+"""Columns over all runs say what one decision after another says: the same numbers to 1e-12."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import msgspec
@@ -11,8 +12,11 @@ from builders import a_run
 from histories import on_day
 from hypothesis import example, given
 from hypothesis import strategies as st
+from one_by_one.decisions import Bench
 
 from untaken.counterfactual import (
+    THRESHOLD,
+    Alternative,
     Insight,
     RunEvaluation,
     Weights,
@@ -22,8 +26,11 @@ from untaken.counterfactual import (
     strata,
     summarise,
 )
-from untaken.counterfactual.memory import Observed, PolicyMemory, Signal
-from untaken.ledger import Run, SkillSelection
+from untaken.counterfactual.memory import Observed, PolicyMemory, Signal, Snapshot
+from untaken.ledger import Run, SkillSelection, read_ledger
+
+SAMPLES = Path(__file__).parents[2] / "sample_runs"
+NEAR = 1e-12
 
 
 def layered(context: str, layers: int) -> tuple[str, ...] | None:
@@ -62,6 +69,33 @@ def weak(memory: PolicyMemory, random: Random) -> list[Observed]:
     ]  # fmt: skip
 
 
+def assert_same(runs: Sequence[Run], memory: PolicyMemory | Snapshot, weights: Weights) -> int:
+    """Every field of every branch; how many were compared."""
+    given, compared = memory.snapshot() if isinstance(memory, PolicyMemory) else memory, 0
+    evaluations = evaluate_runs(runs, memory, weights=weights)
+    for run in runs[-2:]:
+        alone = evaluate_run(run, memory, weights=weights)
+        assert evaluations[run.digest] == alone, "the same alone as among others"
+    for run in runs:
+        evaluation = evaluations[run.digest]
+        assert evaluations.status(run.digest) == evaluation.status
+        assert evaluations.summary(run.digest) == summarise([evaluation]), "counted without its objects"
+        assert evaluations.decisions(run.digest) == evaluation.decisions
+        assert evaluations.actual_score(run.digest) == evaluation.actual_score
+        assert signalled(evaluations.signals(run.digest).signals) == by_hand(evaluation)
+        if evaluation.status != "evaluated":
+            continue
+        bench = Bench.of(run, given.at(run.started.ts), weights, THRESHOLD)
+        same_figure(evaluation.actual_score, bench.actual_score())
+        for decision, selection in zip(evaluation.decisions, run.selections, strict=True):
+            before = bench.decision(selection)
+            assert decision.n_selected == before.n_selected
+            for branch, expected in zip(decision.branches, before.branches, strict=True):
+                same_branch(branch, expected)
+                compared += 1
+    return compared
+
+
 def signalled(signals: Sequence[Signal]) -> list[tuple[object, ...]]:
     return [(s.decision_point, s.direction, s.skill, s.context_hash, s.supported, s.delta) for s in signals]
 
@@ -79,10 +113,22 @@ def by_hand(evaluation: RunEvaluation) -> list[tuple[object, ...]]:
     ]
 
 
+def same_branch(found: Alternative, expected: Alternative) -> None:
+    for field in set(Alternative.__struct_fields__) - {"parts"}:  # `test_parts` is about them
+        same_figure(getattr(found, field), getattr(expected, field))
+
+
+def same_figure(found: object, expected: object) -> None:
+    if isinstance(expected, float):
+        assert found == pytest.approx(expected, abs=NEAR, rel=NEAR)
+    else:
+        assert found == expected
+
+
 @example(184, 5, False)  # every k predicts as well: rounding must not choose one
 @example(463479, 8, False)  # success and what it saves cancel out: rounding is no spread
-@given(st.integers(0, 2**32), st.integers(2, 20), st.booleans())
-def test_a_run_gives_alone_and_in_columns_what_its_objects_say(
+@given(st.integers(0, 2**32), st.integers(2, 40), st.booleans())
+def test_any_corpus_gives_the_same_figures_as_one_decision_after_another(
     seed: int, size: int, speculated: bool
 ) -> None:
     random = Random(seed)
@@ -94,16 +140,28 @@ def test_a_run_gives_alone_and_in_columns_what_its_objects_say(
     weights = random.choice(
         [Weights(), Weights(success=parts[0], cost=parts[1] - parts[0], steps=1 - parts[1])]
     )
-    together = evaluate_runs(runs, memory, weights=weights)
-    for run in runs:
-        evaluation = together[run.digest]
-        assert together.alone(run.digest) == evaluation
-        assert evaluate_run(run, memory, weights=weights) == evaluation
-        assert together.status(run.digest) == evaluation.status
-        assert together.summary(run.digest) == summarise([evaluation]), "counted without its objects"
-        assert together.decisions(run.digest) == evaluation.decisions
-        assert together.actual_score(run.digest) == evaluation.actual_score
-        assert signalled(together.signals(run.digest).signals) == by_hand(evaluation)
+    assert_same(runs, memory, weights)
+
+
+@given(seed=st.integers(0, 10_000), runs=st.integers(2, 12))
+def test_a_run_evaluated_alone_gives_what_it_gives_among_the_others(seed: int, runs: int) -> None:
+    made = a_corpus(Random(seed), runs)
+    memory = PolicyMemory.build(made)
+    together = evaluate_runs(made, memory)
+    alone = {run.digest: evaluate_runs(made, memory).alone(run.digest) for run in made}
+    assert alone == dict(together)
+    assert {run.digest: together.alone(run.digest) for run in made} == alone
+
+
+@pytest.mark.parametrize("folder", ["ledgers", "crafter/ledgers"])
+def test_the_samples_give_the_same_figures(folder: str) -> None:
+    runs = [
+        run
+        for path in sorted((SAMPLES / folder).glob("*.jsonl*"))
+        if "heads" not in path.name
+        for run in read_ledger(path)
+    ]
+    assert assert_same(Random(1).sample(runs, min(60, len(runs))), PolicyMemory.build(runs), Weights()) > 100
 
 
 def test_figures_beyond_a_double_squared_are_still_compared() -> None:
@@ -113,9 +171,7 @@ def test_figures_beyond_a_double_squared_are_still_compared() -> None:
         for _ in range(2):
             run.add(SkillSelection, selected="ab"[n % 2], alternatives=["a", "b"], context_hash="x")
         runs.append(on_day(run.finish(n % 3 > 0, cost=1e200 * (n + 1), steps=3).run(), n))
-    together = evaluate_runs(runs, PolicyMemory.build(runs))
-    deltas = [branch.delta for found in together.values() for d in found.decisions for branch in d.branches]
-    assert [round(delta, 2) for delta in deltas[2::2]] == [-0.5, 0.0, 0.4, -0.15, -0.02, 0.45, -0.1]
+    assert assert_same(runs, PolicyMemory.build(runs), Weights()) == 16
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 7])
