@@ -10,7 +10,7 @@ from components import figures
 from components.shared import judges, state, tables, text
 from components.shared.panels import panel
 from untaken.judging import LEAST_KAPPA, unreliable_judges
-from untaken.numbers import counted, decimal, interval, percent
+from untaken.numbers import counted, decimal, first_few, interval, percent
 from untaken.views import (
     concord_table,
     disagreements_table,
@@ -108,10 +108,9 @@ def _unreliable() -> None:
     named = [
         f"{text.label(one.judge, 60)}{f' on {text.label(one.name, 60)}' if one.name else ''} "
         f"(κ {decimal(one.kappa)}, n = {one.n})"
-        for one in shown[:MOST_NAMED]
+        for one in shown
     ]
-    more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
     st.warning(
-        f"Unreliable, κ's 95% interval is below {LEAST_KAPPA:g}: {', '.join(named)}{more}. "
+        f"Unreliable, κ's 95% interval is below {LEAST_KAPPA:g}: {first_few(named, MOST_NAMED)}. "
         f"To leave these verdicts out of rates, set the least κ in the sidebar to {LEAST_KAPPA:g}."
     )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from components.shared import private_session, roles, text
 from components.shared.panels import panel
+from untaken.numbers import first_few
 from untaken.workspace import StoredFile, Workspace
 
 FILES: Final = "files"
@@ -30,9 +31,8 @@ def offer(workspace: Workspace, file: StoredFile) -> None:
         )
         going = workspace.goes_with(file.digest)
         if going:
-            named = ", ".join(text.one_line(one.name, 60) for one in going[:3])
-            more = f" and {len(going) - 3:,} more" if len(going) > 3 else ""
-            st.text(f"Also removed, converted from it: {named}{more}")
+            named = first_few([text.one_line(one.name, 60) for one in going], 3)
+            st.text(f"Also removed, converted from it: {named}")
         st.button("Remove it", key="remove", type="primary", on_click=_remove, args=(workspace, file.digest))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.shared import state, tables, text
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.views import ARCHIVE, HeldRun, Upload, runs_by_id, runs_in_words, uploads, uploads_table
 
 MOST: Final = 20
@@ -30,9 +30,8 @@ def cards(shown: Sequence[Upload], *, sides: Sequence[str]) -> None:
     if len(shown) > MOST:
         st.caption(f"{len(shown) - MOST:,} more are in the table.")
     if sides:
-        named = ", ".join(text.label(name, 60) for name in sides[:MOST_REASONS])
-        more = f" and {len(sides) - MOST_REASONS:,} more" if len(sides) > MOST_REASONS else ""
-        st.caption(f"Left out, because they hold no runs: {named}{more}.")
+        named = first_few([text.label(name, 60) for name in sides], MOST_REASONS)
+        st.caption(f"Left out, because they hold no runs: {named}.")
 
 
 def _card(one: Upload, advice: set[str], runs: Sequence[HeldRun]) -> None:

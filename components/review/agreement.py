@@ -13,7 +13,7 @@ from components.shared.panels import panel
 from untaken.analysis import DECISIVE_RECORD, RootCauseAgreement, ceiling_words, kept_taxonomy, mode_agreement
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers
-from untaken.numbers import counted, decimal, interval
+from untaken.numbers import counted, decimal, first_few, interval
 from untaken.views import (
     ReviewerDisagreement,
     corpus_reviewer_pairs,
@@ -118,8 +118,7 @@ def two_by_two(pairs: Sequence[ReviewerPair], reviewers: int) -> None:
 
 def _in_words(found: Reviewers) -> str:
     whole = found.overall
-    names = ", ".join(text.label(name.removeprefix("human:"), 40) for name in whole.reviewers[:6])
-    more = f" and {len(whole.reviewers) - 6} more" if len(whole.reviewers) > 6 else ""
+    names = first_few([text.label(name.removeprefix("human:"), 40) for name in whole.reviewers], 6)
     if isinstance(whole.alpha, Unscored):
         alpha = f"Krippendorff's α is unscored: {whole.alpha.reason}"
     elif isinstance(whole.low, Unscored) or isinstance(whole.high, Unscored):
@@ -130,7 +129,7 @@ def _in_words(found: Reviewers) -> str:
             f"over {whole.cluster}s)"
         )
     return (
-        f"{names}{more}: two or more answered on {counted(whole.items, 'sub-goal')} of "
+        f"{names}: two or more answered on {counted(whole.items, 'sub-goal')} of "
         f"{counted(whole.runs, 'run')} and agree on {whole.agreed:,}. {alpha}. {whole.alone:,} have one "
         f"answer only; {counted(whole.unsure, 'answer')} “cannot tell” count as missing."
     )

@@ -26,7 +26,7 @@ from untaken.analysis import corpus as corpora
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.plans import escape_glob
 from untaken.scoring import MissingRule
 from untaken.workspace import Workspace
@@ -381,10 +381,9 @@ def write_scope() -> None:
 
 def group_words(group: Group) -> str:
     """What a set of agents is called in the sidebar."""
-    agents = ", ".join(text.one_line(text.agent(agent), 60) for agent in group.agents[:3])
-    more = f" and {len(group.agents) - 3} more" if len(group.agents) > 3 else ""
+    agents = first_few([text.one_line(text.agent(agent), 60) for agent in group.agents], 3)
     counts = ((group.digests, "run"), (group.agents, "agent"), (group.tasks, "task"))
-    return f"{', '.join(counted(len(some), noun) for some, noun in counts)}: {agents}{more}"
+    return f"{', '.join(counted(len(some), noun) for some, noun in counts)}: {agents}"
 
 
 def group_labels() -> dict[str, str]:

@@ -50,7 +50,7 @@ def a_pair(low: Score, high: Score = 0.5) -> PairedDifference:
         pytest.param(
             GROUPS,
             [-0.1],
-            "no clear difference: a0 ≈ b0; a1 ≈ b1; a2 ≈ b2; a3 ≈ b3; and 2 more such groups",
+            "no clear difference: a0 ≈ b0; a1 ≈ b1; a2 ≈ b2; a3 ≈ b3; and 2 more",
             id="more groups",
         ),
         pytest.param((), [], "", id="no pair"),

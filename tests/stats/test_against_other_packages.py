@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import beta, norm, t
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.multitest import multipletests
@@ -19,7 +20,7 @@ from statsmodels.stats.proportion import proportion_confint
 from untaken.errors import Unscored
 from untaken.stats.kappa import agreement_share, cohen_kappa, gwet_ac1
 from untaken.stats.krippendorff import nominal_alpha, ordinal_alpha
-from untaken.stats.means import beta_interval
+from untaken.stats.means import beta_interval, mean_of_groups
 from untaken.stats.multiple import benjamini_hochberg, holm
 from untaken.stats.paired import mcnemar_p
 from untaken.stats.rates import wilson
@@ -35,6 +36,17 @@ def test_wilsons_and_jeffreys_intervals(successes: int, n: int) -> None:
     if 0 < successes < n:
         want = proportion_confint(successes, n, method="jeffreys")
         assert beta_interval(successes / n, n) == pytest.approx(want, abs=1e-9)
+
+
+@given(st.lists(st.lists(st.floats(-9, 9), min_size=1, max_size=4), min_size=2, max_size=8))
+def test_a_mean_of_groups_and_its_cluster_robust_interval(groups: list[list[float]]) -> None:
+    values = np.concatenate(groups)
+    of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    fit = OLS(values, np.ones(values.size)).fit(
+        cov_type="cluster", cov_kwds={"groups": of, "df_correction": True}, use_t=True
+    )
+    mean, reach = mean_of_groups(groups)
+    assert (mean, mean - reach, mean + reach) == pytest.approx((fit.params[0], *fit.conf_int()[0]), abs=1e-9)
 
 
 @given(st.integers(0, 30), st.integers(0, 30))

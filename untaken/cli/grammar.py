@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from untaken.cli.verbs import VERBS, examples
 from untaken.errors import UntakenError
+from untaken.numbers import first_few
 
 if TYPE_CHECKING:
     from untaken.cli.console import Console
@@ -250,6 +251,5 @@ def rules_in_words(missing: str, verdicts: list[str]) -> str:
     left_out = [glob[1:] for glob in verdicts if glob.startswith("!")]
     whose = ", ".join(named) if named else "all"
     if left_out:
-        more = f" and {len(left_out) - MOST_NAMED} more" if len(left_out) > MOST_NAMED else ""
-        whose += f" but {', '.join(left_out[:MOST_NAMED])}{more}"
+        whose += f" but {first_few(left_out, MOST_NAMED)}"
     return f"Sub-goals without evidence {MISSING_WORDS[missing]}; verdicts counted: {whose}"

@@ -23,7 +23,7 @@ from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import moment, open_workspace
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.views import ISSUES_DOCUMENT, corpus_issues, issue_entry
 
 
@@ -100,9 +100,8 @@ def print_issues(found: Sequence[TrackedIssue], run_ids: dict[str, str], console
     console.say()
     for one in found:
         if one.state == "reopened":
-            again = ", ".join(run_ids[run] for run in one.reopened_by[:3])
-            more = f" and {len(one.reopened_by) - 3} more" if len(one.reopened_by) > 3 else ""
-            console.say(plain(f"{one.issue.id} is back in {again}{more}"))
+            again = first_few([run_ids[run] for run in one.reopened_by], 3)
+            console.say(plain(f"{one.issue.id} is back in {again}"))
         if one.unknown:
             runs = counted(one.unknown, "run")
             console.say(plain(f"{one.issue.id}: not known of {runs}: {one.unknown_reason}"))

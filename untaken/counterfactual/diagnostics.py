@@ -411,14 +411,12 @@ def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
     """The mean delta, and its 95% interval from sums over runs: how lucky a run was is not shuffled."""
     if not compared:
         return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
-    whole = fmean(one.delta for one in compared)
-    influence: dict[str, float] = defaultdict(float)
+    deltas: dict[str, list[float]] = defaultdict(list)
     for one in compared:
-        influence[one.run] += (one.delta - whole) / len(compared)
-    n = len(influence)
-    if n < FEWEST:
-        return whole, FEW_RUNS, FEW_RUNS
-    reach = stats.reach_of_sum(influence.values(), n)
+        deltas[one.run].append(one.delta)
+    if len(deltas) < FEWEST:
+        return fmean(one.delta for one in compared), FEW_RUNS, FEW_RUNS
+    whole, reach = stats.mean_of_groups(deltas.values())
     return whole, whole - reach, whole + reach
 
 

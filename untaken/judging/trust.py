@@ -151,20 +151,17 @@ def _difference(
     for pair, twin in both:
         gap = float(pair.a == pair.b) - float(twin.a == twin.b)
         gaps[pair.task_id if by_task else pair.digest].append(gap)
-    n = len(both)
     few = Unscored("both judges need labels on the same sub-goals, in two tasks or runs")
     found: tuple[Score, Score, Score, Score] = (few, few, few, few)
     if len(gaps) > 1:
-        mean = sum(map(sum, gaps.values())) / n
-        # Tasks differ in their number of pairs: the error is that of a ratio of sums, not of a mean of means.
-        reach = stats.reach_of_sum([sum(gap - mean for gap in some) / n for some in gaps.values()], len(gaps))
+        mean, reach = stats.mean_of_groups(gaps.values())
         # Pairs of one task are no independent evidence: their judges are swapped together.
         p = stats.sign_flips([sum(some) for some in gaps.values()], resamples=10_000, seed=0)
         found = mean, max(-1.0, mean - reach), min(1.0, mean + reach), p
     return JudgeDifference(
         first=first,
         second=second,
-        n=n,
+        n=len(both),
         first_agrees=sum(pair.a == pair.b for pair, _ in both),
         second_agrees=sum(pair.a == pair.b for _, pair in both),
         difference=found[0],

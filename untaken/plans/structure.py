@@ -174,7 +174,7 @@ def _ancestor_masks(graph: PlanGraph) -> dict[str, int]:
     for name in topological(graph):
         mask = 0
         for dep in deps[name]:
-            if dep != name and dep in position:
+            if dep in masks:  # neither itself nor unknown
                 mask |= masks[dep] | 1 << position[dep]
         masks[name] = mask
     return masks

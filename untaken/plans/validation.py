@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import Finding, Severity, UntakenError
+from untaken.numbers import first_few
 from untaken.plans.calls import answer_patterns
 from untaken.plans.expressions import check_expression
 from untaken.plans.patterns import Path, expectation, leaves, looks_like_pattern
@@ -280,10 +281,7 @@ def _unchecked(graph: PlanGraph) -> Iterator[Fault]:
 
 
 def _some(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:_NAMED]))
-    more = len(names) - _NAMED
-    plural = "each of " if len(names) > 1 else ""
-    return f"{plural}{shown}" + (f" and {more} more" if more > 0 else "")
+    return ("each of " if len(names) > 1 else "") + first_few([*map(repr, names)], _NAMED)
 
 
 def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> Iterator[Fault]:

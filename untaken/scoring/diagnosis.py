@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.scoring.attempts import AttemptsById
 from untaken.scoring.compiled import CompiledGraph
 from untaken.scoring.run_score import Diagnosis, NodeResult, Violation
@@ -206,9 +206,7 @@ def _branches_in_words(branches: Sequence[str], after: Sequence[str]) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    distinct = list(dict.fromkeys(names))
-    more = len(distinct) - NAMED
-    return ", ".join(map(repr, distinct[:NAMED])) + (f" and {more} more" if more > 0 else "")
+    return first_few([*map(repr, dict.fromkeys(names))], NAMED)
 
 
 def _violation_sentence(critical: Sequence[Violation]) -> str:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from untaken.errors import UntakenError
 from untaken.ledger import Observation, ToolCall, readable
+from untaken.numbers import first_few
 from untaken.plans import (
     FieldPath,
     Pattern,
@@ -61,7 +62,7 @@ def differences_in_words(found: Sequence[FieldDifference]) -> str:
     """The unmet ones in one sentence part: ``order_id is 7, expected 8``; empty where there are none."""
     unmet = [one for one in found if not one.met]
     parts = [f"{one.field} is {brief(one.actual)}, expected {brief(one.expected)}" for one in unmet]
-    return _joined(parts)
+    return first_few(parts, MOST_IN_WORDS, "; ")
 
 
 def fields_in_words(found: Sequence[FieldDifference]) -> str:
@@ -69,7 +70,7 @@ def fields_in_words(found: Sequence[FieldDifference]) -> str:
 
     A part of an expression that says more than one comparison is shown by the fields that it reads.
     """
-    return _joined([_field_in_words(one) for one in found if not one.met])
+    return first_few([_field_in_words(one) for one in found if not one.met], MOST_IN_WORDS, "; ")
 
 
 def _field_in_words(one: FieldDifference) -> str:
@@ -87,11 +88,6 @@ def _value_alone(expected: str) -> str:
     """An expectation without the source behind its value: ``2 (state.limit)``."""
     value, _, source = expected.rpartition(" (") if expected[:1] == '"' else expected.partition(" (")
     return value if "state." in source else expected
-
-
-def _joined(parts: Sequence[str]) -> str:
-    more = len(parts) - MOST_IN_WORDS
-    return "; ".join(parts[:MOST_IN_WORDS]) + (f"; and {more} more" if more > 0 else "")
 
 
 def shown(value: Any) -> str:

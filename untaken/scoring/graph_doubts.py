@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from untaken.errors import Finding, Severity, Unscored
 from untaken.ledger import Run
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.plans import PlanGraph, SubGoal, matches_glob
 from untaken.scoring.run_score import NodeResult, RunScore
 from untaken.scoring.tool_names import alike
@@ -255,5 +255,4 @@ def _tools_named(node: SubGoal) -> Iterator[tuple[str, str]]:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(map(repr, names[:NAMED])) + (f" and {more} more" if more > 0 else "")
+    return first_few([*map(repr, names)], NAMED)

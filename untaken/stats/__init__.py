@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from untaken.stats.label_draw import draw_test as draw_test, weighted_draw_test as weighted_draw_test
     from untaken.stats.means import (
         around as around, beta_interval as beta_interval, mean as mean, mean_interval as mean_interval,
-        reach_of_sum as reach_of_sum,
+        mean_of_groups as mean_of_groups, reach_of_sum as reach_of_sum,
     )
     from untaken.stats.multiple import benjamini_hochberg as benjamini_hochberg, holm as holm
     from untaken.stats.paired import (

@@ -81,6 +81,16 @@ def reach_of_sum(parts: Collection[float], n: float) -> float:
     return student_quantile(max(1.0, n - 1)) * sqrt(fsum(part**2 for part in parts) * n / (n - 1))
 
 
+def mean_of_groups(groups: Collection[Sequence[float]]) -> tuple[float, float]:
+    """The mean of all values of at least two groups, and the reach of its interval; groups are the units.
+
+    They differ in size: the error is that of a ratio of sums, not of a mean of means.
+    """
+    n = sum(map(len, groups))
+    whole = fsum(fsum(group) for group in groups) / n
+    return whole, reach_of_sum([fsum(value - whole for value in group) / n for group in groups], len(groups))
+
+
 def beta_interval(rate: float, n: float) -> tuple[float, float]:
     """Equal-tailed interval of the posterior Beta(½ + s, ½ + f) of a rate, s + f = n and s = rate · n.
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from untaken.errors import Finding, Severity, Where
 from untaken.ledger import is_tar
+from untaken.numbers import first_few
 from untaken.traces.jsontext import JsonReader, decode_text
 from untaken.traces.losses import Findings, clip
 from untaken.traces.other_tools import other_tool
@@ -143,10 +144,7 @@ def _only_names(trace: Mapping[str, object]) -> bool:
 
 def _fields(record: Iterable[object]) -> str:
     names = [clip(name, 40) for name in record]
-    if not names:
-        return ""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f" with the fields {', '.join(names[:NAMED])}{more}"
+    return f" with the fields {first_few(names, NAMED)}" if names else ""
 
 
 def not_a_ledger(file: Path, *, severity: Severity = "error") -> Finding:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.errors import Finding
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.traces import FileLoss, formats
 from untaken.views.frame import Columns, count, frame, text
 from untaken.workspace import UploadResult
@@ -297,9 +297,8 @@ def together(found: Sequence[Upload]) -> list[Upload]:
 
 
 def _as_one(ones: Sequence[Upload]) -> Upload:
-    names = ", ".join(one.row.name for one in ones[:FILES_NAMED])
-    more = f" and {len(ones) - FILES_NAMED:,} more" if len(ones) > FILES_NAMED else ""
-    row = UploadResult(name=f"{len(ones):,} files: {names}{more}", kind=ones[0].row.kind)
+    names = first_few([one.row.name for one in ones], FILES_NAMED)
+    row = UploadResult(name=f"{len(ones):,} files: {names}", kind=ones[0].row.kind)
     return Upload(row=row, members=tuple(one.row for one in ones))
 
 

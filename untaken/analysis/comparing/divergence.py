@@ -13,6 +13,7 @@ from untaken.analysis.comparing.cells import Side
 from untaken.counterfactual import context_words
 from untaken.errors import Unscored
 from untaken.ledger import SkillSelection, ToolCall, readable
+from untaken.numbers import first_few
 from untaken.plans import json_equal
 
 VALUE_CHARS: Final = 80
@@ -200,9 +201,8 @@ def differing_arguments(one: ToolCall, other: ToolCall) -> list[str]:
 
 def _differing(one: ToolCall, other: ToolCall) -> str:
     names = differing_arguments(one, other)
-    changes = [f"{_short(name)}: {_value(one, name)} ≠ {_value(other, name)}" for name in names[:MOST_NAMES]]
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return "; ".join(changes) + more
+    changes = [f"{_short(name)}: {_value(one, name)} ≠ {_value(other, name)}" for name in names]
+    return first_few(changes, MOST_NAMES, "; ")
 
 
 def _value(call: ToolCall, name: str) -> str:

@@ -193,10 +193,9 @@ def _failures(found: FailureTally, score: RunScore, run: Run) -> tuple[Failure, 
 
 
 def _add_subjects(found: FailureTally, digest: str, score: RunScore, failures: tuple[Failure, ...]) -> None:
-    left = {failure.subject for failure in failures}
-    known = [node for node in score.counted if node.completed is not None]
-    known += [failure.undone.node for failure in failures if failure.undone.node.completed is None]
-    for subject in dict.fromkeys(found.subjects[score.graph_id, node.sub_goal] for node in known):
+    left = dict.fromkeys(failure.subject for failure in failures)
+    known = [node.sub_goal for node in score.counted if node.completed is not None]
+    for subject in dict.fromkeys([*(found.subjects[score.graph_id, name] for name in known), *left]):
         found.required.setdefault(subject, []).append(digest)
         if subject not in left:
             found.passed.setdefault(subject, []).append(digest)

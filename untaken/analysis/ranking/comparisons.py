@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final, Literal
 
 from untaken.errors import Score, Unscored
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 
 Interval = Literal["adjusted_wald", "student_t"]
 Test = Literal["mcnemar", "sign_flip"]
@@ -122,9 +122,7 @@ def ties_in_words(compared: Comparison, name: Callable[[str], str]) -> str:
     """
     tied = [" ≈ ".join(map(name, group)) for group in compared.ties if len(group) > 1]
     unknown = sum(isinstance(pair.low, Unscored) for pair in compared.pairs)
-    words = f"no clear difference: {'; '.join(tied[:MOST_GROUPS])}" if tied else ""
-    if len(tied) > MOST_GROUPS:
-        words += f"; and {len(tied) - MOST_GROUPS} more such groups"
+    words = f"no clear difference: {first_few(tied, MOST_GROUPS, '; ')}" if tied else ""
     if not tied and unknown < len(compared.pairs):  # without any interval, no pair is known to differ
         words = "every pair differs clearly" if not unknown else "every other pair differs clearly"
     without = f"{counted(unknown, 'pair')} without an interval" if unknown else ""

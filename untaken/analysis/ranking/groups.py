@@ -9,7 +9,7 @@ from typing import Final
 
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 
 LEFT_OUT: Final = "runs-left-out"
 MOST_NAMED: Final = 10
@@ -112,11 +112,10 @@ def left_out(whole: Mapping[str, Run], kept: Mapping[str, Run]) -> tuple[Finding
     if not others:
         return ()
     agents = sorted({run.agent for run in others})
-    more = f" and {len(agents) - MOST_NAMED} more" if len(agents) > MOST_NAMED else ""
     finding = Finding(
         code=LEFT_OUT,
         message=f"{len(others)} of {counted(len(whole), 'run', 'are')} left out, of agents that share no "
-        f"task with those compared: {', '.join(agents[:MOST_NAMED])}{more}",
+        f"task with those compared: {first_few(agents, MOST_NAMED)}",
         hint="Choose other agents under “Agents compared”, or with --compared, to see them.",
     )
     return (finding,)

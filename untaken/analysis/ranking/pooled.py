@@ -9,7 +9,7 @@ from typing import Final
 from untaken.analysis.ranking.metrics import METRICS
 from untaken.analysis.ranking.rank_report import RankReport
 from untaken.errors import Finding, Score, Unscored
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.scoring import AgentScore
 
 POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__dataclass_fields__)
@@ -50,7 +50,7 @@ def _finding(metric: str, pairs: Sequence[tuple[str, str]], report: RankReport) 
         else "have more sub-goals in some tasks than in others"
     )
     tasks = tasks or list(report.shared_tasks)
-    named = ", ".join(tasks[:NAMED]) + (f" and {len(tasks) - NAMED} more" if len(tasks) > NAMED else "")
+    named = first_few(tasks, NAMED)
     return Finding(
         code="pooled-order-reversed",
         message=f"{below} is above {above} by {metric} pooled over all runs, and below over the "

@@ -11,7 +11,7 @@ import msgspec
 
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.plans.discovery.alternatives import alternatives
 from untaken.plans.discovery.calls import FamilyFit, TaskFit, family_fit, orders_by_calls, shared_calls
 from untaken.plans.discovery.first_attempts import (
@@ -116,9 +116,7 @@ def _fit_finding(fit: FamilyFit) -> Finding:
         f"each of {fit.tasks} tasks against the others: {fit.found:.0%} of its shared steps found, "
         f"{fit.extra:.0%} not its own"
     )
-    rates += "".join(f"; {_misfit(one)}" for one in fit.misfits[:MOST_NAMED])
-    if len(fit.misfits) > MOST_NAMED:
-        rates += f"; and {len(fit.misfits) - MOST_NAMED} more"
+    rates = first_few([rates, *map(_misfit, fit.misfits)], 1 + MOST_NAMED, "; ")
     if fit.one_plan:
         return Finding(code="draft-one-plan", message=f"one plan fits these tasks ({rates})", severity="note")
     return Finding(

@@ -8,7 +8,7 @@ from typing import Final
 
 from untaken.analysis import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 from untaken.errors import number
-from untaken.numbers import counted, interval, points
+from untaken.numbers import counted, first_few, interval, points
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 
 PAIRS: Final = 200
@@ -136,9 +136,7 @@ def _workflow(name: str, against: Sequence[WorkflowVerdict]) -> Markup:
     words = f" completes more critical sub-goals than {len(ahead)} of {len(against)} {agents}"
     if not ahead:
         return together(tag("strong", short(name, 40)), f"{words}.")
-    listed = ", ".join(
-        short(one.agent, 40) + ("" if one.gap.clear_difference else " (no clear difference)")
-        for one in ahead[:8]
-    )
-    more = f" and {len(ahead) - 8} more" if len(ahead) > 8 else ""
-    return together(tag("strong", short(name, 40)), f"{words}: {listed}{more}.")
+    agents_ahead = [
+        short(one.agent, 40) + ("" if one.gap.clear_difference else " (no clear difference)") for one in ahead
+    ]
+    return together(tag("strong", short(name, 40)), f"{words}: {first_few(agents_ahead, 8)}.")

@@ -10,7 +10,7 @@ import msgspec
 from untaken.analysis import Corpus, FixItem, Triage
 from untaken.counterfactual import Choice, level_words
 from untaken.errors import Unscored
-from untaken.numbers import counted, decimal, interval, p_value, signed
+from untaken.numbers import counted, decimal, first_few, interval, p_value, signed
 from untaken.scoring import cause_words
 from untaken.views.advising import Advised, AdvisedChoice
 from untaken.views.cause import cause_of
@@ -179,9 +179,8 @@ def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Mark
 def _despite(corpus: Corpus, digest: str, sub_goals: Sequence[str]) -> str:
     score = corpus.scores[digest]
     titles = {} if isinstance(score, Unscored) else {n.sub_goal: n.title or n.sub_goal for n in score.results}
-    named = ", ".join(short(titles.get(goal, goal), 60) for goal in sub_goals[:3])
-    more = f" and {len(sub_goals) - 3} more" if len(sub_goals) > 3 else ""
-    return f"undone: {named}{more}" if sub_goals else "everything completed"
+    named = [short(titles.get(goal, goal), 60) for goal in sub_goals]
+    return f"undone: {first_few(named, 3)}" if sub_goals else "everything completed"
 
 
 def choices_section(corpus: Corpus) -> Markup | None:

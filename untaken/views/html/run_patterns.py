@@ -9,7 +9,7 @@ from typing import Final
 
 from untaken.analysis import Corpus
 from untaken.errors import Unscored
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.plans import PlanGraph
 from untaken.scoring import NodeResult, RunScore
 from untaken.views.cause import ReviewKind
@@ -149,8 +149,7 @@ def headline(pattern: RunPattern) -> str:
 
 
 def _listed(titles: Sequence[str], most: int = 2) -> str:
-    named = ", ".join(short(title, 50) for title in titles[:most])
-    return named + (f" and {len(titles) - most} more" if len(titles) > most else "")
+    return first_few([short(title, 50) for title in titles], most)
 
 
 def _who(pattern: RunPattern) -> Markup:
