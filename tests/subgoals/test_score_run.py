@@ -9,6 +9,7 @@ from builders import RunBuilder, a_graph, a_run, ready
 
 from untaken.errors import Unscored, UntakenError, Where
 from untaken.ledger import RunFinished
+from untaken.numbers import first_few
 from untaken.scoring import RunScore, score_outcome, score_run
 from untaken.scoring.scoring import NAMED
 
@@ -491,5 +492,5 @@ def test_findings_say_where_and_how_many() -> None:
         ("verdict-unanchored", where, f"{NAMED + 1} sub-goals met by a judge's unanchored word"),
         ("run-not-finished", where, found[2].message),
     ]
-    shown = [", ".join(map(repr, some[:NAMED])) + " …" for some in ([f"x{name}" for name in names], names)]
+    shown = [first_few([*map(repr, some)], NAMED) for some in ([f"x{name}" for name in names], names)]
     assert [one.message.partition(": ")[2] for one in found[:2]] == shown

@@ -10,7 +10,6 @@ from builders import RunBuilder, a_graph, a_run
 from untaken import limits
 from untaken.ledger import Verdict
 from untaken.scoring import NodeScore, score_run
-from untaken.scoring.expressions import SHOWN_CHARS
 
 EXPR = {"id": "x", "check": {"expr": "state.done"}, "rules": [{"tool": "act"}]}
 STEP = {"id": "x", "check": {"expr": "state.n == 1", "on": "step"}, "rules": [{"tool": "act"}]}
@@ -205,14 +204,6 @@ EVIDENCE = [
 def test_evidence_and_the_moment_of_completion(desc, sub_goal, run, events, evidence, at) -> None:
     got = node(sub_goal, run)
     assert (got.events, got.evidence, got.completed_at) == (events, evidence, at)
-
-
-@pytest.mark.parametrize(("more", "shown"), [(0, SHOWN_CHARS), (1, SHOWN_CHARS - 1)])
-def test_a_long_expression_is_cut_in_the_reason(more: int, shown: int) -> None:
-    text = "state.done || state.name == ''"
-    text = text.replace("''", f"'{'x' * (SHOWN_CHARS - len(text) + more)}'")
-    got = node({**EXPR, "check": {"expr": text}}, a_run().call("act").state(done=True, name="").finish())
-    assert got.reason.partition("meets ")[2] == text[:shown] + "…" * more
 
 
 def test_one_call_may_serve_several_expected_calls() -> None:

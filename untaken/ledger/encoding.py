@@ -24,6 +24,7 @@ from untaken import limits
 from untaken.ledger.decoding import FREE_FIELDS
 from untaken.ledger.events import Event, event_type
 from untaken.ledger.strict_json import INTEGER_HIGH, INTEGER_LOW
+from untaken.visible import cut
 
 DEPTH: Final = limits.JSON_DEPTH - 4
 """Levels of a value that are kept; the event around it takes a few."""
@@ -198,7 +199,6 @@ def _bytes(value: bytes) -> str:
 
 
 def _noted(text: str, place: str, changed: Changed) -> str:
-    text = text if len(text) <= TEXT_CHARS else text[: TEXT_CHARS - 1] + "…"
-    text = text.encode("utf-8", "replace").decode()
+    text = cut(text, TEXT_CHARS).encode("utf-8", "replace").decode()
     changed(place, text)
     return text

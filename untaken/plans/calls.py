@@ -120,8 +120,11 @@ def fixed_arguments(spec: ToolCallSpec) -> Mapping[str, object]:
     made: dict[str, object] | None = spec.__dict__.get("fixed")
     if made is None:
         compared = spec.compare_args
-        named = [one for one in expected_of(spec).items() if compared is None or one[0] in compared]
-        made = {name: key for name, value in named if (key := plain_key(value)) is not None}
+        made = {
+            name: key
+            for name, value in expected_of(spec).items()
+            if (compared is None or name in compared) and (key := plain_key(value)) is not None
+        }
         spec.__dict__["fixed"] = made
     return made
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from untaken import limits
 from untaken.errors import Finding, Where
 from untaken.ledger import ActionMapping, Message, Observation, Plan, Run, ToolCall
+from untaken.numbers import first_few
 from untaken.plans.calls import (
     answer_fits,
     call_matches,
@@ -363,5 +364,5 @@ def _text(content: Any) -> str:
 
 
 def _actions(seqs: list[int]) -> str:
-    shown = ", ".join(map(str, seqs[:5])) + (" …" if len(seqs) > 5 else "")
+    shown = first_few([*map(str, seqs)], 5)
     return f"action {shown} is" if len(seqs) == 1 else f"{len(seqs)} actions (seq {shown}) are"

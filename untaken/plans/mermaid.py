@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from io import StringIO
 from typing import Any, NoReturn
 
 from untaken import limits
@@ -63,7 +64,7 @@ _NAMED = {
 
 def looks_like_mermaid(text: str) -> bool:
     """True where the first line that says anything is a flowchart's header."""
-    for line in _fenced(text).split("\n", 200)[:200]:
+    for line in StringIO(_fenced(text)):  # one by one: it may be megabytes of something else
         stripped = line.strip()
         if stripped and not stripped.startswith("%%"):
             return _HEADER.match(stripped) is not None

@@ -22,11 +22,12 @@ from untaken.scoring.differences import (
     nearest_call,
     shown,
 )
-from untaken.scoring.expressions import ExpressionResults, shown_expression
+from untaken.scoring.expressions import ExpressionResults
 from untaken.scoring.failed_calls import failed_in_words, last_failed_call
 from untaken.scoring.missed import NEVER, MissedBy, Unserved, why_missed
 from untaken.scoring.trace import Trace
 from untaken.scoring.verdicts import EXCEPT, RECORDED, ruling, whose_count
+from untaken.visible import cut
 
 NEAR_MISSES: Final = 20
 """Calls of the right tool with other arguments that are shown as evidence."""
@@ -189,7 +190,7 @@ class CheckRunner:
             why = f"whether it is required could not be decided: {required.reason}"
         else:
             when = "at the end" if criterion.node.when_at == "final" else "at any step"
-            why = f"not required: {shown_expression(criterion.when)} does not hold {when}"
+            why = f"not required: {cut(criterion.when)} does not hold {when}"
         return NodeDecision(completed=None, by="none", reason=why)
 
     def _missed(self, criterion: CompiledSubGoal) -> NodeDecision:

@@ -25,6 +25,7 @@ from untaken.plans import (
     read_source,
     text_of,
 )
+from untaken.visible import cut
 
 ABSENT: Final = "not set"
 VALUE_CHARS: Final = 240
@@ -61,7 +62,10 @@ class FieldDifference(Struct, frozen=True, kw_only=True, gc=False):
 def differences_in_words(found: Sequence[FieldDifference]) -> str:
     """The unmet ones in one sentence part: ``order_id is 7, expected 8``; empty where there are none."""
     unmet = [one for one in found if not one.met]
-    parts = [f"{one.field} is {brief(one.actual)}, expected {brief(one.expected)}" for one in unmet]
+    parts = [
+        f"{one.field} is {cut(one.actual, BRIEF_CHARS)}, expected {cut(one.expected, BRIEF_CHARS)}"
+        for one in unmet
+    ]
     return first_few(parts, MOST_IN_WORDS, "; ")
 
 
@@ -75,13 +79,13 @@ def fields_in_words(found: Sequence[FieldDifference]) -> str:
 
 def _field_in_words(one: FieldDifference) -> str:
     paths = one.field.split(", ")
-    actual = brief(one.actual).replace("state.", "")
+    actual = cut(one.actual, BRIEF_CHARS).replace("state.", "")
     if paths[0] in one.expected:  # more than a comparison: its own text would be source
         return f"{paths[0]}: {actual}".replace("state.", "") if len(paths) == 1 else actual
     field = one.field.replace("state.", "")
     if one.expected == "true" and one.actual == ABSENT:
         return f"{field}: {ABSENT}"
-    return f"{field}: {actual}, expected {brief(_value_alone(one.expected))}"
+    return f"{field}: {actual}, expected {cut(_value_alone(one.expected), BRIEF_CHARS)}"
 
 
 def _value_alone(expected: str) -> str:
@@ -103,12 +107,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Pattern):
         return "any value" if value.kind == "any" else f"{value.kind} {shown(value.text)}"
     text = (readable([value]) or "")[1:-1]  # inside a list a text keeps its quotes
-    return brief(text, VALUE_CHARS)
-
-
-def brief(text: str, limit: int = BRIEF_CHARS) -> str:
-    """A shown value in a sentence."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut(text, VALUE_CHARS)
 
 
 def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[FieldDifference, ...]:

@@ -21,8 +21,8 @@ from untaken.scoring.compiled import CompiledGraph, CompiledSubGoal, Conditions
 from untaken.scoring.differences import FieldDifference, fields_in_words, state_differences
 from untaken.scoring.state import JsonObject, StateFold
 from untaken.scoring.trace import Trace
+from untaken.visible import cut
 
-SHOWN_CHARS: Final = 120
 """Characters of an expression in a reason."""
 REMEMBERED: Final = 16_384
 """Results kept: runs of a task end in few states, as far as one expression looks."""
@@ -97,7 +97,7 @@ class ExpressionResults:
             return found
         differences = state_differences(criterion.expression, self._fold.state)
         words = fields_in_words(differences)
-        reason = found.reason.replace(shown_expression(criterion.expression), f"its check: {words}")
+        reason = found.reason.replace(cut(criterion.expression), f"its check: {words}")
         return structs.replace(found, reason=reason if words else found.reason, differences=differences)
 
     def _walk(self, coming: list[tuple[int, CompiledSubGoal]], ends: Sequence[int]) -> None:
@@ -152,7 +152,7 @@ class ExpressionResults:
             return ExpressionResult(passed=passed, at=at)
         return ExpressionResult(
             passed=passed,
-            reason=f"{words} {shown_expression(criterion.expression)}",
+            reason=f"{words} {cut(criterion.expression)}",
             evidence=tuple(sorted(set(evidence if criterion.fields else sorted(evidence)[-1:]))),
             at=at,
         )
@@ -190,11 +190,6 @@ def _small(value: object) -> bool:
 def _remembered(expression: str, fields: tuple[str, ...], *values: object) -> bool | Unscored:
     read = {field: value for field, value in zip(fields, values, strict=True) if value is not _ABSENT}
     return evaluate_expression(expression, read)
-
-
-def shown_expression(expression: str) -> str:
-    """An expression in a reason, cut at `SHOWN_CHARS`."""
-    return expression if len(expression) <= SHOWN_CHARS else expression[: SHOWN_CHARS - 1] + "…"
 
 
 NONE: Final[Conditions] = {}

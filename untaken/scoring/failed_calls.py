@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from untaken.ledger import ToolCall
 from untaken.plans import ToolCallSpec, json_equal, text_of
-from untaken.scoring.differences import brief, shown, unmet_arguments
+from untaken.scoring.differences import BRIEF_CHARS, shown, unmet_arguments
 from untaken.scoring.trace import Trace
-from untaken.visible import one_line
+from untaken.visible import cut, one_line
 
 ERROR_CHARS: Final = 200
 """Characters of an error text that are quoted."""
@@ -55,7 +55,7 @@ def failed_in_words(failed: FailedCall, spec: ToolCallSpec | None, trace: Trace)
     the tool; without either the first few.
     """
     words = f": “{failed.error}”" if failed.error else " without a word"
-    given = [f"{name} {brief(shown(value))}" for name, value in _telling(failed.call, spec, trace)]
+    given = [f"{name} {cut(shown(value), BRIEF_CHARS)}" for name, value in _telling(failed.call, spec, trace)]
     beside = ", ".join([f"event {failed.call.seq}", *given[:MOST_ARGUMENTS]])
     return f"{failed.call.tool} failed{words} ({beside})"
 

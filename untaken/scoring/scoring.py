@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored, Where
 from untaken.ledger import BLAMED, Run
-from untaken.numbers import counted
+from untaken.numbers import counted, first_few
 from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.scoring.attempts import AttemptsById, attempts
 from untaken.scoring.checks import CheckRunner, DecisionsById
@@ -366,7 +366,7 @@ def _findings(run: Run, compiled: CompiledGraph, trace: Trace, decisions: Decisi
     others = (name for name in trace.verdicts if name not in compiled.criteria)
     unknown = [name for name in others if not name.startswith(BLAMED)]
     if unknown:
-        shown = ", ".join(map(repr, unknown[:NAMED])) + (" …" if len(unknown) > NAMED else "")
+        shown = first_few([*map(repr, unknown)], NAMED)
         count = sum(len(trace.verdicts[name]) for name in unknown)
         yield Finding(
             code="verdict-sub-goal-unknown",
@@ -375,7 +375,7 @@ def _findings(run: Run, compiled: CompiledGraph, trace: Trace, decisions: Decisi
             hint="Use the graph that these verdicts refer to, or correct the sub-goal id.",
         )
     if trace.verdicts and (loose := [name for name, one in decisions.items() if one.unanchored]):
-        shown = ", ".join(map(repr, loose[:NAMED])) + (" …" if len(loose) > NAMED else "")
+        shown = first_few([*map(repr, loose)], NAMED)
         yield Finding(
             code="verdict-unanchored",
             message=f"{counted(len(loose), 'sub-goal')} met by a judge's unanchored word: {shown}",

@@ -8,6 +8,7 @@ from typing import Final
 
 from untaken.errors import Finding, Severity, Where
 from untaken.traces.format_info import FieldCount, FileLoss
+from untaken.visible import cut
 
 FINDINGS_PER_KIND: Final = 100
 """Findings of one code listed for one file; the rest are counted: a hostile file cannot fill the report."""
@@ -22,8 +23,7 @@ _CLIP: Final = 160
 
 def clip(text: object, limit: int = _CLIP) -> str:
     """Untrusted text for a message: quoted, escaped, and no longer than `limit`."""
-    words = str(text)
-    return ascii_safe(words if len(words) <= limit else words[: limit - 1] + "…")
+    return ascii_safe(cut(str(text), limit))
 
 
 def ascii_safe(text: str) -> str:

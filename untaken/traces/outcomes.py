@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
+from untaken.numbers import first_few
 from untaken.traces.losses import Findings, clip
 from untaken.traces.outcome_fields import outcome_in
 from untaken.traces.readings import amount, text, truth
@@ -69,7 +70,7 @@ class Outcomes:
             )
         left = [name for name in self.by_run if name not in self.joined]
         if left:
-            named = ", ".join(clip(name) for name in left[:5]) + (" …" if len(left) > 5 else "")
+            named = first_few([*map(clip, left)], 5)
             findings.add("outcome-unmatched", f"{len(left)} outcomes name unknown runs: {named}")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from untaken.traces.messages import asked, message_items
 from untaken.traces.readings import first_text, mapping, parsed, text
 from untaken.traces.trace_run import Utterance
+from untaken.visible import cut
 
 QUESTIONS: Final = (
     *("question", "query", "input", "prompt", "task", "instruction", "instructions", "problem", "message"),
@@ -56,4 +57,4 @@ def described(question: Any, answer: Any = None) -> dict[str, str]:
 
 
 def _cut(value: str | None) -> str | None:
-    return value if value is None or len(value) <= CHARS else value[: CHARS - 1] + "…"
+    return value and cut(value, CHARS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, TypeVar
@@ -15,6 +16,7 @@ from untaken.errors import Unscored
 from untaken.ledger import SkillSelection, ToolCall, readable
 from untaken.numbers import first_few
 from untaken.plans import json_equal
+from untaken.visible import cut
 
 VALUE_CHARS: Final = 80
 """Longest title or recorded value in a sentence."""
@@ -209,5 +211,4 @@ def _value(call: ToolCall, name: str) -> str:
     return _short(readable(call.arguments[name]) or "null") if name in call.arguments else "left out"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= VALUE_CHARS else text[: VALUE_CHARS - 1] + "…"
+_short = partial(cut, limit=VALUE_CHARS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
 
 from untaken import stats
 from untaken.counterfactual import (
@@ -24,7 +24,7 @@ from untaken.counterfactual import (
     plan,
     priced,
 )
-from untaken.errors import Unscored, number
+from untaken.errors import Unscored
 
 if TYPE_CHECKING:
     from untaken.analysis.corpus import Corpus
@@ -209,10 +209,9 @@ def _more(
     runs: tuple[tuple[str, int], ...],
     sample: stats.TaskSample,
 ) -> ChoiceAdvice:
-    part, q = choice.parts.success, number(choice.q)
-    within, low, high = (number(figure) for figure in (part.within, part.low, part.high))
-    if within is None or low is None or high is None or q is None:
-        raise AssertionError("an alternative that succeeds more often has an interval and a q")
+    part = choice.parts.success
+    # An alternative that succeeds more often has an interval and a q.
+    within, low, high, q = (cast("float", one) for one in (part.within, part.low, part.high, choice.q))
     return ChoiceAdvice(
         kind="skill",
         choice=choice,
@@ -234,9 +233,9 @@ def _cheaper(choice: Choice, runs: tuple[tuple[str, int], ...]) -> CheaperChoice
 
 
 def _saving(part: ScorePart, runs: int) -> Saving | None:
-    within, low, high = (number(figure) for figure in (part.within, part.low, part.high))
-    if part.sign >= 0 or within is None or low is None or high is None:
+    if part.sign != -1:
         return None
+    within, low, high = (cast("float", one) for one in (part.within, part.low, part.high))
     # Differences are alternative minus selected: what is less is saved.
     return Saving(per_run=-within, low=-high, high=-low, total=-within * runs)
 
@@ -274,9 +273,7 @@ def _statement(
     sample: stats.TaskSample,
     takers: OptionTakers,
 ) -> ChoiceAdvice:
-    situation, q = statement.situation, number(statement.q)
-    if q is None:
-        raise AssertionError("a supported statement has a q")
+    situation, q = statement.situation, cast("float", statement.q)  # a supported statement has a q
     critical = critical_costs(
         corpus.scores, takers[situation, statement.option], takers[situation, statement.against]
     )

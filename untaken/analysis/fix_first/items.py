@@ -9,7 +9,8 @@ from typing import Final, Literal
 from untaken.errors import Score
 from untaken.ledger import InfrastructureKind
 from untaken.numbers import counted
-from untaken.scoring import Cause, Way, brief, brief_cause, cause_words
+from untaken.scoring import Cause, Way, brief_cause, cause_words
+from untaken.visible import cut
 
 Kind = Literal["sub_goal", "cause"]
 Ground = Literal["failed runs", "critical completion"]
@@ -130,7 +131,7 @@ class LeftSubGoal:
         held = self.way == "check holds"
         todo = "Map an action to it, or write `needs_action: false`." if held else "Does the plan need it?"
         return (
-            f"“{brief(self.title, 120)}” ({WAY_WORDS[self.way]}), in {self.failed_runs:,} of "
+            f"“{cut(self.title)}” ({WAY_WORDS[self.way]}), in {self.failed_runs:,} of "
             f"{self.of_failed:,} failed runs and {self.successes:,} of {self.of_successes:,} successes. "
             f"{todo}"
         )

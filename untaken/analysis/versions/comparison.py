@@ -277,7 +277,8 @@ def _kind(counts: Mapping[bool, Mapping[str, int]], difference: float | None) ->
     """Which way of not completing it grew on the side that completes it less often."""
     if not difference:
         return None
-    worse, other = counts[difference < 0], counts[difference > 0]
+    second = difference < 0
+    worse, other = counts[second], counts[not second]
     grown = {
         way: worse.get(way, 0) / sum(worse.values()) - other.get(way, 0) / sum(other.values())
         for way in ("skipped", "failed")

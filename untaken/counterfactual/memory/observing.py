@@ -14,6 +14,7 @@ from untaken.counterfactual.memory.record import Observed
 from untaken.counterfactual.memory.sums import WEIGHTS
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run, RunFinished, trails_of_copies
+from untaken.numbers import first_few
 
 UNPRICED: Final = "unpriced"
 """The `cost_unit` by which an importer says that the recorded cost is none."""
@@ -170,7 +171,7 @@ def _findings_of(why: Left, runs: Collection[str]) -> list[Finding]:
 
 
 def _finding(why: Left, runs: Collection[str]) -> Finding:
-    named = ", ".join(sorted(set(runs))[:NAMED]) + (", …" if len(set(runs)) > NAMED else "")
+    named = first_few(sorted(set(runs)), NAMED)
     return Finding(
         code=why.code,
         message=f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} {why.reason} ({named})",

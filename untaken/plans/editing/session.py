@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
+from untaken.numbers import first_few
 from untaken.plans.editing.applying import apply_all
 from untaken.plans.editing.edits import Edit, in_words
 from untaken.plans.plan_graph import PlanGraph
@@ -94,5 +95,4 @@ class Session:
 def words(edits: Iterable[Edit]) -> str:
     """Several commands in one line."""
     listed = [in_words(edit) for edit in edits]
-    more = " …" if len(listed) > 3 else ""
-    return listed[0] if len(listed) == 1 else f"{len(listed)} changes: {', '.join(listed[:3])}{more}"
+    return listed[0] if len(listed) == 1 else f"{len(listed)} changes: {first_few(listed, 3)}"
