@@ -69,8 +69,8 @@ def test_an_edge_is_there_from_theta_on(against: int, edge: bool) -> None:
 
 
 def test_an_edge_carries_its_counts_its_interval_and_its_agents() -> None:
-    others = [in_order(n, "bcab", agent="other") for n in range(1)]
-    draft = discover([*many(("ab", 38), ("b", 4)), *others])
+    others = [in_order(1, "bcab", agent="other"), *(in_order(n, "b", agent="idle") for n in range(4))]
+    draft = discover([*many(("ab", 38)), *others])
     (edge,) = draft.edges
     assert (edge.first, edge.both, edge.alone, edge.agents) == (38, 39, 4, 2)
     assert edge.share == pytest.approx(38 / 39)
@@ -84,10 +84,13 @@ def test_two_that_hardly_ever_stand_together_have_no_edge_however_sure_it_looks(
     assert pairs(discover(many(("ab", 4), ("a", 10), ("b", 10)), min_runs=4)) == {"ab"}
 
 
-def test_what_few_runs_attempt_is_named_and_left_out() -> None:
-    draft = discover(many(("axb", 2), ("ab", 10)))
-    assert [found.sub_goal for found in draft.sub_goals] == ["a", "b"]
-    assert [(found.sub_goal, found.runs) for found in draft.rare] == [("x", 2)]
+@pytest.mark.parametrize(("others", "rare"), [(9, [("x", 2, 2 / 11)]), (8, [])])
+def test_what_less_than_a_fifth_of_the_runs_attempt_is_named_and_left_out(
+    others: int, rare: list[tuple[str, int, float]]
+) -> None:
+    draft = discover(many(("axb", 2), ("ab", others)))
+    assert [found.sub_goal for found in draft.sub_goals] == (["a", "b"] if rare else ["a", "x", "b"])
+    assert [(found.sub_goal, found.runs, found.share) for found in draft.rare] == rare
 
 
 def test_runs_that_did_not_succeed_teach_nothing_and_are_counted() -> None:
@@ -111,7 +114,9 @@ def test_nothing_to_learn_from_is_said() -> None:
     assert caught.value.code == "draft-without-runs"
 
 
-@pytest.mark.parametrize("wrong", [{"theta": 0.5}, {"theta": 1.1}, {"min_share": -0.1}, {"min_runs": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"theta": 0.5}, {"theta": 1.1}, {"min_share": -0.1}, {"min_share": 1.1}, {"min_runs": 0}]
+)
 def test_thresholds_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UntakenError) as caught:
         discover(many(("ab", 5)), **wrong)  # type: ignore[arg-type]
@@ -165,11 +170,29 @@ def test_what_only_one_way_passes_through_does_not_keep_the_ways_from_being_a_ch
     assert (group.options, group.runs) == (("b", "c"), 50)
 
 
+@pytest.mark.parametrize(
+    ("desc", "orders", "want"),
+    [
+        ("together in as few runs as theta allows", [("abd", 15), ("acd", 15), ("abcd", 10)], (40, 10)),
+        ("together in one more", [("abd", 15), ("acd", 14), ("abcd", 11)], None),
+        ("in as many runs as theta asks for", [("abd", 15), ("acd", 15), ("ad", 10)], (30, 0)),
+        ("in one run less", [("abd", 15), ("acd", 14), ("ad", 11)], None),
+        ("a third one goes with one of them", [("abdz", 20), ("acz", 20)], (40, 0)),
+        ("as rare as chance by six pairs", [("abd", 5), ("acd", 5)], (10, 0)),
+        ("no rarer than chance by six pairs", [("abd", 4), ("acd", 4)], None),
+    ],
+)
+def test_a_choice_is_proposed_from_thresholds_on(
+    desc: str, orders: list[tuple[str, int]], want: tuple[int, int] | None
+) -> None:
+    found = discover(many(*orders), theta=0.75, min_runs=4).alternatives
+    assert [(one.options, one.runs, one.both) for one in found] == ([(("b", "c"), *want)] if want else []), (
+        desc
+    )
+
+
 NO_CHOICE = {
-    "together now and then": [("abd", 20), ("acd", 20), ("abcd", 5)],
-    "too few to tell from chance": [("abd", 3), ("acd", 3)],
     "at different places": [("abd", 30), ("adc", 30)],
-    "in too few of the runs": [("abd", 30), ("acd", 30), ("ad", 20)],
     "alone in the world": [("b", 30), ("c", 30)],
 }
 

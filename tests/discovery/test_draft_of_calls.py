@@ -8,7 +8,7 @@ from builders import RunBuilder, a_run
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans.discovery import discover
-from untaken.plans.discovery.calls import family_fit
+from untaken.plans.discovery.calls import EXTRA, FOUND, FamilyFit, TaskFit, family_fit
 from untaken.scoring import score_run
 
 MUTATES = ["pay", "send"]
@@ -37,7 +37,7 @@ def test_changes_that_all_successes_make_are_required_and_reads_are_offered() ->
         ("pay", True),
         ("send", True),
     ]
-    assert draft.graph.metadata["draft"] is True
+    assert (draft.graph.metadata["draft"], draft.graph.version, draft.unmapped) == (True, 1, 6)
 
 
 def test_a_read_that_is_ticked_is_in_the_draft_in_its_order() -> None:
@@ -75,9 +75,16 @@ def test_the_draft_is_completed_by_the_runs_it_was_learned_from() -> None:
 
 
 @pytest.mark.parametrize(
-    "tools", [["pay", "pay", "pay-2"], ["pay-2", "pay", "pay"], ["p" * 512, "p" * 512, "p" * 510 + "-2"]]
+    ("tools", "ids"),
+    [
+        (["pay", "pay", "pay-2"], {"pay", "pay-2", "pay-2-2"}),
+        (["pay-2", "pay", "pay"], {"pay-2", "pay", "pay-3"}),
+        (["p" * 512, "p" * 512, "p" * 510 + "-2"], {"p" * 512, "p" * 510 + "-2", "p" * 510 + "-3"}),
+    ],
 )
-def test_each_shared_call_has_an_id_of_its_own_whatever_the_tools_are_called(tools: list[str]) -> None:
+def test_each_shared_call_has_an_id_of_its_own_whatever_the_tools_are_called(
+    tools: list[str], ids: set[str]
+) -> None:
     made = []
     for name in ("a", "b"):
         run = a_run(name)
@@ -89,6 +96,7 @@ def test_each_shared_call_has_an_id_of_its_own_whatever_the_tools_are_called(too
     assert sorted(expected, key=lambda one: one[1]["amount"]) == [
         (tool, {"amount": amount}) for amount, tool in enumerate(tools)
     ]
+    assert {node.id for node in draft.graph.sub_goals} == ids
 
 
 @pytest.mark.parametrize(
@@ -126,14 +134,19 @@ def test_a_draft_of_several_tasks_says_whether_they_are_one_plan(desc: str, tool
 def test_a_plan_of_the_other_tasks_names_what_it_lacks_and_asks_in_vain() -> None:
     made = []
     for n in range(8):
-        tools = ("find", "skim") if n % 4 == 2 else ("find", "pay")
         run = a_run(f"r{n}", task=f"t{n % 4}")
-        for tool in tools:
+        for tool in [("find", "pay"), ("find", "pay"), ("find", "skim"), ("find", "pay", "close")][n % 4]:
             run.call(tool, ok=True)
         made.append(run.finish(True).run())
-    fit = family_fit(made)
-    (odd,) = [one for one in fit.misfits if one.task_id == "t2"]
-    assert (odd.missing, odd.extra) == (("skim",), ("pay",))
+    worst = [
+        ("t2", ("skim",), ("pay",)),
+        ("t3", ("close", "pay"), ()),
+        ("t0", ("pay",), ()),
+        ("t1", ("pay",), ()),
+    ]
+    misfits = tuple(TaskFit(task_id=task, missing=missing, extra=extra) for task, missing, extra in worst)
+    assert family_fit(made) == FamilyFit(tasks=4, found=4 / 9, extra=1 / 5, misfits=misfits)
+    assert FamilyFit(tasks=4, found=FOUND, extra=EXTRA, misfits=()).one_plan
 
 
 @pytest.mark.parametrize(("tasks", "each", "known"), [(2, 3, False), (3, 1, False), (3, 2, True)])

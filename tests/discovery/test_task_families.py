@@ -17,6 +17,7 @@ from untaken.plans.globs import matches_glob
         (["refund-1", "refund-2"], ["refund-vip"], [["refund-[0-9]*"]]),
         (["refund-1", "refund-2"], ["refund-3a"], [["refund-1", "refund-2"]]),
         (["1", "2"], [], [["[0-9]*"]]),
+        (["refund-", "refund-1"], ["refund-x"], [["refund-", "refund-1"]]),
         (["a[1", "a[2"], [], [["a[[]*"]]),
         (["only-7"], [], [["only-7"]]),
         (["refund-1", "refund-2", "swap", "swap", "swap"], [], [["swap"], ["refund-*"]]),

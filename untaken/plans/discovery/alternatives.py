@@ -10,6 +10,7 @@ import numpy as np
 
 from untaken.plans.discovery.precedence import Pair, Precedence
 from untaken.plans.discovery.proposed_graph import Alternatives
+from untaken.visible import free_id
 
 CHANCE: Final = 0.05
 """Over all pairs looked at (Bonferroni): how likely so few common runs may be if two had no relation."""
@@ -37,7 +38,7 @@ def alternatives(
     # Groups are gathered from the most frequent one on.
     places.sort(key=lambda n: (-counts.both[n, n], counts.names[n]))
     order = _PairOrder(counts, ways, min_runs)
-    tested = max(1, len(places) * (len(places) - 1) // 2)
+    tested = comb(len(places), 2)
     found, used = [], set[int]()
     for start in places:
         if start in used:
@@ -61,16 +62,8 @@ def _proposed(counts: Precedence, group: Sequence[int], theta: float) -> Alterna
     if runs < theta * len(counts.times):
         return None
     options = tuple(counts.names[n] for n in group)
-    return Alternatives(sub_goal=_name(options, counts.names), options=options, runs=runs, both=both)
-
-
-def _name(options: Sequence[str], taken: Sequence[str]) -> str:
-    """A new id from the first letters of the options' ids."""
-    plain = name = "-or-".join(option[:60] for option in options[:4])
-    number = 2
-    while name in taken:
-        name, number = f"{plain}-{number}", number + 1
-    return name
+    name = free_id("-or-".join(option[:60] for option in options[:4]), counts.names)
+    return Alternatives(sub_goal=name, options=options, runs=runs, both=both)
 
 
 # Two rare sub-goals seldom meet, even where nothing keeps them apart: hence the second condition.

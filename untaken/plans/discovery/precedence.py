@@ -49,7 +49,7 @@ class Precedence:
             sub_goal=self.names[pair[1]],
             first=first,
             both=both,
-            share=first / both,
+            share=self.share(pair),
             low=low,
             high=high,
             alone=alone - both,
