@@ -12,6 +12,7 @@ from histories import on_day
 
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import Advice, advice, statement_parts
+from untaken.analysis.fix_first.advice import BETWEEN_AGENTS
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 
@@ -96,6 +97,8 @@ def test_a_critical_sub_goal_that_is_skipped_is_said_first_and_is_the_reason() -
     one = found.choices[0]
     assert one.cautions == one.reason == "skips ★ Check policy in 8 of 10 runs (the other: 0 of 10)"
     assert not found.recommended
+    assert (one.often.share, one.gain) == pytest.approx((10 / 20, 10 / 20 * 8 / 10))
+    assert 0.1 < one.gain_low < one.gain < one.gain_high
 
 
 def test_what_is_saved_is_given_a_run_and_in_total() -> None:
@@ -141,13 +144,14 @@ PLAN = a_graph(
 )
 
 
-def statements(price: float | None) -> Corpus:
+def statements(price: float | None, agents: int = 1) -> Corpus:
     """Each task four times: a refund succeeds in 4 steps, the other change fails in 6, 0.02 dearer."""
     runs = []
-    for task in range(4):
+    for task in range(4 * agents):
         for trial in range(4):
-            right = bool(trial % 2)
-            run = a_run(f"r{task}{trial}", task=f"t{task}", metadata={"seed": trial})
+            right = (trial + task) % 4 > 1
+            agent = f"agent-{trial % agents}"
+            run = a_run(f"r{task}{trial}", task=f"t{task}", agent=agent, metadata={"seed": trial})
             cost = None if price is None else price + 0.02 * (not right)
             run.call("refund" if right else "other", ok=True)
             runs.append(run.finish(right, steps=4 if right else 6, cost=cost, cost_unit="usd").run())
@@ -164,3 +168,11 @@ def test_a_statement_about_plan_changes_says_what_its_options_differ_in_in_units
     one, *_ = (choice for choice in advice(corpus).choices if choice.kind == "plan")
     assert one.parts == statement_parts(corpus, one.statement)
     assert one.parts.within_words == f"success 100 points more · {cost} · 2 steps fewer"
+
+
+@pytest.mark.parametrize(("agents", "reason"), [(1, ""), (4, BETWEEN_AGENTS)])
+def test_what_is_compared_between_agents_alone_is_advised_and_never_recommended(
+    agents: int, reason: str
+) -> None:
+    one, *_ = (choice for choice in advice(statements(0.1, agents)).choices if choice.kind == "plan")
+    assert (one.reason, one.recommended) == (reason, not reason)

@@ -83,11 +83,13 @@ def test_what_several_agents_leave_out_alike_is_one_item_and_what_one_agent_does
         for n in range(9)
         for fails in [n < 8 and agent in "abc"]
     ]
-    (item,) = triage(corpus_of(runs)).items
+    found = triage(corpus_of(runs))
+    (item,) = found.items
     assert (item.kind, item.failed_runs, dict(item.agents)) == ("sub_goal", 24, {"a": 8, "b": 8, "c": 8})
-    alone = [run for run in runs if run.run_id[0] not in "bc"]
-    (item,) = triage(corpus_of(alone)).items
-    assert item.cause is not None
+    assert [cause.kind for cause in found.causes] == ["skipped"]
+    found = triage(corpus_of([run for run in runs if run.run_id[0] not in "bc"]))
+    (item,) = found.items
+    assert (item.cause,) == found.causes
     assert (item.cause.kind, item.cause.value, item.failed_runs) == ("agent", "a", 8)
 
 
@@ -203,7 +205,7 @@ def test_a_critical_sub_goal_missed_by_successes_alone_is_on_the_list_and_recomm
 def test_a_critical_sub_goal_missed_only_after_an_earlier_failure_is_listed_and_not_recommended() -> None:
     found = triage(corpus_of(many("f", "look!", 4, False) + many("s", "look think act", 9, True)))
     item = next(one for one in found.items if one.sub_goal == "think")
-    assert (item.failed_runs, item.missed, item.recommended) == (0, 4, False)
+    assert (item.failed_runs, item.missed, item.recommended, {*item.goals}) == (0, 4, False, {"think"})
     assert "only after an earlier failure" in item.why
 
 
@@ -371,6 +373,7 @@ def test_what_is_recommended(desc: str, runs: list[RunBuilder], want: list[str])
     graph = a_graph(step("look"), star("think", "look"), step("act", "think"), tasks=["t*"])
     found = triage(corpus_of([*runs, *many("s", "look think act", 20, True)], graph))
     assert [item.sub_goal for item in found.recommended] == want, desc
+    assert [cause for cause in found.causes if cause.kind == "skipped"] == []
 
 
 def test_sub_goals_of_many_graphs_join_by_tool_and_never_by_id() -> None:
@@ -402,9 +405,10 @@ def test_a_failed_run_with_everything_completed_counts_by_its_first_unplanned_ch
     graph = a_graph(step("write_a"), tasks=["t*"], mutates=["write_*"])
     runs = [did("a", "write_a write_b", False), did("b", "write_a", False), did("c", "write_a", True)]
     found = triage(corpus_of(runs, graph))
-    assert [(item.way, item.unplanned, item.failed_runs) for item in found.items] == [
-        ("everything completed", "", 1),
-        ("everything completed", "write_b", 1),
+    # Compared with those that completed everything, without the same change.
+    assert [(i.way, i.unplanned, i.failed_runs, i.passed, i.passed_successes) for i in found.items] == [
+        ("everything completed", "", 1, 3, 1),
+        ("everything completed", "write_b", 1, 2, 1),
     ]
 
 

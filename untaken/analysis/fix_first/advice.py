@@ -251,8 +251,6 @@ def _by_gain(one: ChoiceAdvice) -> tuple[object, ...]:
 
 def _plan_changes(corpus: Corpus, digests: Collection[str]) -> list[ChoiceAdvice]:
     """Supported statements, with the failed runs that took the worse option; each run counts in one."""
-    if not any(graph.mutates for graph in corpus.graphs.graphs):
-        return []
     looked = [run for digest, run in corpus.plans.runs.items() if digest in digests]
     # Keyed by identity: alternatives refer to the statement object itself.
     met: dict[int, tuple[Statement, list[tuple[str, int]]]] = {}

@@ -102,7 +102,7 @@ def _looked_at(
             run=tally.runs[digest],
             node=_node(tally, digest, one.node.sub_goal),
             events=one.events,
-            moment=one.place + 1 if one.events else one.place,  # its last attempt may be the cause
+            moment=one.place + 0.5,  # its last attempt may be the cause
         )
         for digest, one in runs.items()
     ]
@@ -207,8 +207,6 @@ def _of_clean(tally: FailureTally, clean: Sequence[str]) -> Iterator[FixItem]:
 
 def _first_unplanned(corpus: Corpus, digests: Collection[str]) -> dict[str, tuple[str, int]]:
     """The first accepted change that no sub-goal expects, with its `seq`, of each run that made one."""
-    if not any(graph.mutates for graph in corpus.graphs.graphs):
-        return {}
     found = {}
     for digest, run in corpus.plans.runs.items():
         unplanned = [one for one in run.path.decisions if one.option.kind == "unplanned"]
@@ -265,7 +263,7 @@ def _goals(tally: FailureTally, subject: Subject, runs: Sequence[str]) -> tuple[
 
 def _missing(tally: FailureTally, item: FixItem, missed: Mapping[str, Miss], runs: Sequence[str]) -> FixItem:
     often = item.commonest
-    few = often is not None and 2 * len(often.runs) < len({*item.runs, *runs})  # now it counts more runs
+    few = often is not None and len(often.runs) < len({*item.runs, *runs}) / 2  # now it counts more runs
     return replace(
         item,
         commonest=None if few else often,
