@@ -221,8 +221,6 @@ def test_a_huge_hostile_line_is_refused_without_delay(piece: str) -> None:
 @pytest.mark.parametrize(
     ("desc", "body", "want"),
     [
-        ("a line without end", "a" * (limits.MERMAID_LINE_CHARS + 1), "longer than"),
-        ("lines without end", "%%\n" * limits.MERMAID_LINES, "lines"),
         ("one node again and again", ("a;" * 50_000 + "\n") * 5, "places"),
         ("arrows that never end", "a -" + "." * 100_000, "an arrow was expected"),
     ],
