@@ -143,6 +143,12 @@ def test_shorthand_is_understood_as_in_a_file() -> None:
     assert check.outcome is True
 
 
+@pytest.mark.parametrize("edit", [Add(sub_goal=SubGoal(id="x"), at=-1), Move(sub_goal="x", at=-1)])
+def test_no_place_is_before_the_first(edit: Edit) -> None:
+    graph = GRAPH if isinstance(edit, Add) else apply(GRAPH, Add(sub_goal=SubGoal(id="x")))
+    assert apply(graph, edit).sub_goals[0].id == "x"
+
+
 EVERY: list[Edit] = [
     Add(sub_goal=SubGoal(id="x", rules=[Rule(tool="t")]), at=0),
     Rename(sub_goal="order", id="o"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import desk
 import pytest
-from builders import a_run
+from builders import a_graph, a_run
 
 from untaken.analysis.corpus import score_runs
 from untaken.analysis.previewing import preview, runs_of
@@ -55,6 +55,27 @@ def test_what_maps_to_nothing_is_ranked_with_examples_and_rules() -> None:
     assert [(example.run_id, example.seq) for example in first.examples] == [("r1", 3), ("r2", 2), ("r1", 4)]
     assert first.likely == ("read_policy",)
     assert (summary.runs, summary.actions, summary.mapped) == (2, 7, 3)
+
+
+def test_few_values_make_rules_and_a_few_examples_and_sub_goals_are_named() -> None:
+    run = a_run(task="t1")
+    for n in range(20):
+        run.call(
+            "pay_it",
+            four=n % 4,
+            five=n % 5,
+            quarter=f"q{n % 4}",
+            fifth=f"f{n % 5}",
+            note="x" * 200,
+            long="x" * 201,
+        )
+    graph = a_graph("it", "pay_1", "pay_2", "pay_3", "pay_4", tasks=["t*"])
+    (one,) = unmapped([run.finish(True).run()], graph).unmapped
+    assert {name for rule in one.rules for name in rule.arguments or ()} == {"quarter", "note"}
+    assert ([example.seq for example in one.examples], one.likely) == (
+        [1, 2, 3, 4, 5],
+        ("pay_1", "pay_2", "pay_3"),
+    )
 
 
 def test_each_rule_says_what_it_claims_and_what_it_gets() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from test_annotating_edits import GRAPH, shape
 
 from untaken.plans import PlanGraph, validate
@@ -31,6 +32,8 @@ def test_what_only_one_side_changed_is_taken() -> None:
         }  # fmt: skip
         mail = next(node for node in merged.graph.sub_goals if node.id == "mail")
         assert (mail.title, mail.critical) == ("By mail", True)
+    versions = [replace(GRAPH, version=version) for version in (2, 3)]
+    assert [merge(GRAPH, *pair).graph.version for pair in (versions, versions[::-1])] == [3, 3]
 
 
 def test_dependencies_of_both_sides_come_together() -> None:

@@ -153,7 +153,7 @@ def _linked(graph: PlanGraph, edit: Connect | Disconnect) -> PlanGraph:
 def _moved(graph: PlanGraph, edit: Move) -> PlanGraph:
     node = sub_goal_of(graph, edit.sub_goal)
     others = [other for other in graph.sub_goals if other is not node]
-    at = min(max(0, edit.at), len(others))
+    at = max(0, edit.at)
     return replace(graph, sub_goals=[*others[:at], node, *others[at:]])
 
 

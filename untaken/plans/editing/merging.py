@@ -190,19 +190,13 @@ class _Merging:
         """The links of a sub-goal on one side; none where it is not there."""
         return list(getattr(nodes[name], field)) if name in nodes else []
 
-    def turn(self, pair: tuple[str, str], field: str, first: set[str]) -> int:
-        """Rank of a link in drawing order: from before, from both sides, chosen, mine, theirs."""
+    def turn(self, pair: tuple[str, str], field: str, first: set[str]) -> tuple[bool, ...]:
+        """The order of drawing links, false first: from before, from both sides, chosen, mine, theirs."""
         name, other = pair
         known, own, foreign = (
             other in self.listed(nodes, name, field) for nodes in (self.base, self.mine, self.theirs)
         )
-        if known:
-            return 0
-        if own and foreign:
-            return 1
-        if foreign:
-            return 2 if name in first else 4
-        return 3
+        return not known, not (own and foreign), not (foreign and name in first), foreign
 
     def ordered(self, there: Sequence[str]) -> list[str]:
         """The order of sub-goals: that of the side that changed it; new ones keep their position."""
