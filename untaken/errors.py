@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -128,6 +128,12 @@ class Unscored:
 
 
 Score = float | Unscored
+
+
+def first_few(names: Sequence[str], most: int, apart: str = ", ") -> str:
+    """The first names, and how many more there are: ``a, b and 3 more``, or ``a; b; and 3 more``."""
+    shown, left = apart.join(names[:most]), len(names) - most
+    return f"{shown}{apart.rstrip(', ')} and {left:,} more" if left > 0 else shown
 
 
 def number(value: Score | int | None) -> float | None:

@@ -5,7 +5,7 @@ Only this module formats them; what cannot be known is written as `unknown`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from untaken.errors import Unscored
@@ -93,12 +93,6 @@ def money(cost: Number, unit: str, *, unknown: str = "not recorded") -> str:
     size = significant(abs(cost), 3)
     whole = abs(cost) >= 1 or len(size.partition(".")[2]) < 2
     return f"{'−' * (cost < 0)}${f'{abs(cost):,.2f}' if whole else size}"
-
-
-def first_few(names: Sequence[str], most: int, apart: str = ", ") -> str:
-    """The first names, and how many more there are: ``a, b and 3 more``, or ``a; b; and 3 more``."""
-    shown, left = apart.join(names[:most]), len(names) - most
-    return f"{shown}{apart.rstrip(', ')} and {left:,} more" if left > 0 else shown
 
 
 def counted(number: int, noun: str, verb: str = "") -> str:

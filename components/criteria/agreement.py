@@ -9,8 +9,9 @@ import streamlit as st
 from components import figures
 from components.shared import judges, state, tables, text
 from components.shared.panels import panel
+from untaken.errors import first_few
 from untaken.judging import LEAST_KAPPA, unreliable_judges
-from untaken.numbers import counted, decimal, first_few, interval, percent
+from untaken.numbers import counted, decimal, interval, percent
 from untaken.views import (
     concord_table,
     disagreements_table,

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.shared import private_session, roles, text
 from components.shared.panels import panel
-from untaken.numbers import first_few
+from untaken.errors import first_few
 from untaken.workspace import StoredFile, Workspace
 
 FILES: Final = "files"

@@ -8,7 +8,8 @@ from typing import Final
 import streamlit as st
 
 from components.shared import state, tables, text
-from untaken.numbers import counted, first_few
+from untaken.errors import first_few
+from untaken.numbers import counted
 from untaken.views import ARCHIVE, HeldRun, Upload, runs_by_id, runs_in_words, uploads, uploads_table
 
 MOST: Final = 20

@@ -11,9 +11,9 @@ from components import figures
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import DECISIVE_RECORD, RootCauseAgreement, ceiling_words, kept_taxonomy, mode_agreement
-from untaken.errors import Unscored
+from untaken.errors import Unscored, first_few
 from untaken.judging import ReviewerPair, Reviewers
-from untaken.numbers import counted, decimal, first_few, interval
+from untaken.numbers import counted, decimal, interval
 from untaken.views import (
     ReviewerDisagreement,
     corpus_reviewer_pairs,

@@ -23,10 +23,10 @@ from components.shared.demo import SAMPLES, open_demo
 from components.shared.panels import failing_alone
 from untaken.analysis import Corpus, Group
 from untaken.analysis import corpus as corpora
-from untaken.errors import Finding
+from untaken.errors import Finding, first_few
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
-from untaken.numbers import counted, first_few
+from untaken.numbers import counted
 from untaken.plans import escape_glob
 from untaken.scoring import MissingRule
 from untaken.workspace import Workspace

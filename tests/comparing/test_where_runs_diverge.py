@@ -140,7 +140,7 @@ def test_arguments_that_differ_are_named_with_both_values() -> None:
     named = "order: 17 ≠ 18; note: x ≠ left out; extra: left out ≠ 1"
     assert found.words.endswith(named)
     longer = another().call("look", order=18, extra=1, last=2).call("read").call("cash").finish(True)
-    assert split(longer, "arguments").words.endswith(f"{named} and 1 more")
+    assert split(longer, "arguments").words.endswith(f"{named}; and 1 more")
     wordy = another().call("look", order="x" * 900, note="x").call("read").call("cash").finish(True)
     (said,) = [part for part in split(wordy, "arguments").words.split(" ≠ ") if "xx" in part]
     assert (len(said), said[-1]) == (VALUE_CHARS, "…")

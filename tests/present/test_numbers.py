@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import numbers
-from untaken.errors import Unscored
+from untaken.errors import Unscored, first_few
 
 WRITTEN = [
     (numbers.percent(0.624), "62%"),
@@ -55,9 +55,9 @@ WRITTEN = [
     (numbers.counted(1, "successful run", "complete"), "1 successful run completes"),
     (numbers.counted(1, "run", "match"), "1 run matches"),
     (numbers.counted(3, "run", "do not"), "3 runs do not"),
-    (numbers.first_few(["a", "b"], 2), "a, b"),
-    (numbers.first_few(["a"] * 1003, 2), "a, a and 1,001 more"),
-    (numbers.first_few("abc", 2, "; "), "a; b; and 1 more"),
+    (first_few(["a", "b"], 2), "a, b"),
+    (first_few(["a"] * 1003, 2), "a, a and 1,001 more"),
+    (first_few("abc", 2, "; "), "a; b; and 1 more"),
 ]
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_graph, a_run, ready
 
-from untaken.errors import Unscored, UntakenError, Where
+from untaken.errors import Unscored, UntakenError, Where, first_few
 from untaken.ledger import RunFinished
-from untaken.numbers import first_few
 from untaken.scoring import RunScore, score_outcome, score_run
 from untaken.scoring.scoring import NAMED
 

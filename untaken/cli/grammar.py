@@ -10,8 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from untaken.cli.verbs import VERBS, examples
-from untaken.errors import UntakenError
-from untaken.numbers import first_few
+from untaken.errors import UntakenError, first_few
 
 if TYPE_CHECKING:
     from untaken.cli.console import Console

@@ -23,7 +23,8 @@ from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import moment, open_workspace
-from untaken.numbers import counted, first_few
+from untaken.errors import first_few
+from untaken.numbers import counted
 from untaken.views import ISSUES_DOCUMENT, corpus_issues, issue_entry
 
 

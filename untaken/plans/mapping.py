@@ -11,9 +11,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from untaken import limits
-from untaken.errors import Finding, Where
+from untaken.errors import Finding, Where, first_few
 from untaken.ledger import ActionMapping, Message, Observation, Plan, Run, ToolCall
-from untaken.numbers import first_few
 from untaken.plans.calls import (
     answer_fits,
     call_matches,

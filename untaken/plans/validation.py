@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from untaken import limits
-from untaken.errors import Finding, Severity, UntakenError
-from untaken.numbers import first_few
+from untaken.errors import Finding, Severity, UntakenError, first_few
 from untaken.plans.calls import answer_patterns
 from untaken.plans.expressions import check_expression
 from untaken.plans.patterns import Path, expectation, leaves, looks_like_pattern

@@ -8,7 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.numbers import counted, first_few
+from untaken.errors import first_few
+from untaken.numbers import counted
 from untaken.scoring.attempts import AttemptsById
 from untaken.scoring.compiled import CompiledGraph
 from untaken.scoring.run_score import Diagnosis, NodeResult, Violation

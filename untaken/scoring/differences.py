@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from untaken.errors import UntakenError
+from untaken.errors import UntakenError, first_few
 from untaken.ledger import Observation, ToolCall, readable
-from untaken.numbers import first_few
 from untaken.plans import (
     FieldPath,
     Pattern,

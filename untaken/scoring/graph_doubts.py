@@ -9,9 +9,9 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-from untaken.errors import Finding, Severity, Unscored
+from untaken.errors import Finding, Severity, Unscored, first_few
 from untaken.ledger import Run
-from untaken.numbers import counted, first_few
+from untaken.numbers import counted
 from untaken.plans import PlanGraph, SubGoal, matches_glob
 from untaken.scoring.run_score import NodeResult, RunScore
 from untaken.scoring.tool_names import alike

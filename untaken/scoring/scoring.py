@@ -8,9 +8,9 @@ from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct, structs
 
-from untaken.errors import Finding, Score, Unscored, Where
+from untaken.errors import Finding, Score, Unscored, Where, first_few
 from untaken.ledger import BLAMED, Run
-from untaken.numbers import counted, first_few
+from untaken.numbers import counted
 from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.scoring.attempts import AttemptsById, attempts
 from untaken.scoring.checks import CheckRunner, DecisionsById

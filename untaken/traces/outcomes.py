@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from untaken import limits
-from untaken.errors import UntakenError, Where
-from untaken.numbers import first_few
+from untaken.errors import UntakenError, Where, first_few
 from untaken.traces.losses import Findings, clip
 from untaken.traces.outcome_fields import outcome_in
 from untaken.traces.readings import amount, text, truth

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from untaken.errors import Finding, Severity, Where
+from untaken.errors import Finding, Severity, Where, first_few
 from untaken.ledger import is_tar
-from untaken.numbers import first_few
 from untaken.traces.jsontext import JsonReader, decode_text
 from untaken.traces.losses import Findings, clip
 from untaken.traces.other_tools import other_tool

@@ -10,8 +10,8 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.errors import Finding
-from untaken.numbers import counted, first_few
+from untaken.errors import Finding, first_few
+from untaken.numbers import counted
 from untaken.traces import FileLoss, formats
 from untaken.views.frame import Columns, count, frame, text
 from untaken.workspace import UploadResult

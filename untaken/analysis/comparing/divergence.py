@@ -12,9 +12,8 @@ from typing import Any, Final, TypeVar
 from untaken.analysis.comparing.aligned import KNOWN, AlignedRow, Cell, Divergence, Level, Split
 from untaken.analysis.comparing.cells import Side
 from untaken.counterfactual import context_words
-from untaken.errors import Unscored
+from untaken.errors import Unscored, first_few
 from untaken.ledger import SkillSelection, ToolCall, readable
-from untaken.numbers import first_few
 from untaken.plans import json_equal
 from untaken.visible import cut
 

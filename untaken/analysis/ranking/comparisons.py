@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
 
-from untaken.errors import Score, Unscored
-from untaken.numbers import counted, first_few
+from untaken.errors import Score, Unscored, first_few
+from untaken.numbers import counted
 
 Interval = Literal["adjusted_wald", "student_t"]
 Test = Literal["mcnemar", "sign_flip"]

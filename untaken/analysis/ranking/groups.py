@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from untaken.errors import Finding, UntakenError
+from untaken.errors import Finding, UntakenError, first_few
 from untaken.ledger import Run
-from untaken.numbers import counted, first_few
+from untaken.numbers import counted
 
 LEFT_OUT: Final = "runs-left-out"
 MOST_NAMED: Final = 10

@@ -8,8 +8,8 @@ from typing import Final
 
 from untaken.analysis.ranking.metrics import METRICS
 from untaken.analysis.ranking.rank_report import RankReport
-from untaken.errors import Finding, Score, Unscored
-from untaken.numbers import counted, first_few
+from untaken.errors import Finding, Score, Unscored, first_few
+from untaken.numbers import counted
 from untaken.scoring import AgentScore
 
 POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__dataclass_fields__)

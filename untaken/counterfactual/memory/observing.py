@@ -12,9 +12,8 @@ from msgspec import UNSET
 from untaken.counterfactual.memory.log import line_of
 from untaken.counterfactual.memory.record import Observed
 from untaken.counterfactual.memory.sums import WEIGHTS
-from untaken.errors import Finding, Unscored
+from untaken.errors import Finding, Unscored, first_few
 from untaken.ledger import Run, RunFinished, trails_of_copies
-from untaken.numbers import first_few
 
 UNPRICED: Final = "unpriced"
 """The `cost_unit` by which an importer says that the recorded cost is none."""

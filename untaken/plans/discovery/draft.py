@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.errors import Finding, UntakenError
+from untaken.errors import Finding, UntakenError, first_few
 from untaken.ledger import Run
-from untaken.numbers import counted, first_few
+from untaken.numbers import counted
 from untaken.plans.discovery.alternatives import alternatives
 from untaken.plans.discovery.calls import FamilyFit, TaskFit, family_fit, orders_by_calls, shared_calls
 from untaken.plans.discovery.first_attempts import (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from untaken.numbers import first_few
+from untaken.errors import first_few
 from untaken.plans.editing.applying import apply_all
 from untaken.plans.editing.edits import Edit, in_words
 from untaken.plans.plan_graph import PlanGraph

@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from untaken.analysis import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
-from untaken.errors import number
-from untaken.numbers import counted, first_few, interval, points
+from untaken.errors import first_few, number
+from untaken.numbers import counted, interval, points
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 
 PAIRS: Final = 200

@@ -9,8 +9,8 @@ import msgspec
 
 from untaken.analysis import Corpus, FixItem, Triage
 from untaken.counterfactual import Choice, level_words
-from untaken.errors import Unscored
-from untaken.numbers import counted, decimal, first_few, interval, p_value, signed
+from untaken.errors import Unscored, first_few
+from untaken.numbers import counted, decimal, interval, p_value, signed
 from untaken.scoring import cause_words
 from untaken.views.advising import Advised, AdvisedChoice
 from untaken.views.cause import cause_of

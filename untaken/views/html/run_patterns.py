@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from untaken.analysis import Corpus
-from untaken.errors import Unscored
-from untaken.numbers import counted, first_few
+from untaken.errors import Unscored, first_few
+from untaken.numbers import counted
 from untaken.plans import PlanGraph
 from untaken.scoring import NodeResult, RunScore
 from untaken.views.cause import ReviewKind
