@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 import numpy as np
+import pandas as pd
 import pytest
 from builders import a_run
 
@@ -18,6 +19,7 @@ from untaken.counterfactual.plan import (
     calibration_card,
     evaluate_plans,
 )
+from untaken.counterfactual.plan.evaluate import EvaluatedDecision
 from untaken.counterfactual.plan.statements import contrasts, statements
 from untaken.errors import Unscored
 from untaken.plans import map_actions, parse_graph
@@ -176,29 +178,64 @@ def test_a_forecast_never_knows_the_outcome_of_its_own_task() -> None:
     assert forecasts == {0.0}
 
 
-def test_a_card_says_how_good_the_forecasts_were() -> None:
-    card = calibration_card(world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05))
+def test_a_card_is_what_pandas_makes_of_the_forecasts() -> None:
+    found = world(lambda t, _a, did: 0.95 if did == "refund" else 0.05 + 0.3 * (t == "t1"), tasks=5)
+    card = calibration_card(found)
     assert not isinstance(card, Unscored)
-    assert isinstance(card.skill, float)
-    assert card.skill > 0.5
-    assert sum(each.n for each in card.bins) == card.n == sum(each.n for each in card.by_support)
+
+    def named(each: EvaluatedDecision) -> str:
+        supported = {alternative.supported for alternative in each.alternatives}
+        return "supported" if True in supported else "not supported" if supported else "no alternative"
+
+    rows = [
+        (d.forecast, float(run.path.success), run.path.task_id, digest, named(d), d.decision.option.kind)
+        for digest, run in found.runs.items()
+        for d in run.decisions
+    ]
+    every = pd.DataFrame(rows, columns=["forecast", "outcome", "task", "run", "support", "kind"])
+    every["squared"] = (every.forecast - every.outcome) ** 2
+    every["everybody"] = (every.drop_duplicates("run").outcome.mean() - every.outcome) ** 2
+    ends = every.kind.str.startswith("stop")
+    points, after = every[~ends], every[ends]
+    own = points.drop_duplicates("run").groupby("task").outcome.mean()
+
+    def skill(some: pd.DataFrame, reference: pd.Series) -> object:
+        return pytest.approx(1 - some.squared.mean() / reference.mean())
+
+    assert (card.n, card.runs, card.tasks) == (len(points), points.run.nunique(), points.task.nunique())
+    assert (card.brier, card.hindsight.brier) == pytest.approx((points.squared.mean(), after.squared.mean()))
+    assert (card.skill, card.hindsight.skill) == (
+        skill(points, points.everybody),
+        skill(after, after.everybody),
+    )
+    assert card.skill_over_task == skill(points, (points.task.map(own) - points.outcome) ** 2)
+    assert [(one.support, one.n, one.brier, one.skill) for one in card.by_support] == [
+        (name, len(part), pytest.approx(part.squared.mean()), skill(part, part.everybody))
+        for name in ("supported", "not supported", "no alternative")
+        if len(part := points[points.support == name])
+    ]
+    bins = points.groupby((points.forecast * 5).clip(upper=4).astype(int))
+    assert [(b.above, b.up_to, b.n, b.runs, b.tasks) for b in card.bins] == [
+        (at / 5, (at + 1) / 5, len(part), part.run.nunique(), part.task.nunique()) for at, part in bins
+    ]
+    assert [b.predicted for b in card.bins] == pytest.approx([*bins.forecast.mean()])
+    assert [b.observed for b in card.bins] == pytest.approx([*bins.outcome.mean()])
     assert all(each.low <= each.observed <= each.high for each in card.bins)
 
 
-def test_forecasts_at_the_end_of_a_run_are_hindsight_and_never_in_the_card() -> None:
+@pytest.mark.parametrize(
+    ("tasks", "trials", "enough"), [(3, 7, True), (4, 5, True), (2, 10, False), (19, 1, False)]
+)
+def test_a_card_needs_twenty_runs_of_three_tasks(tasks: int, trials: int, enough: bool) -> None:
+    card = calibration_card(world(lambda *_: 0.5, tasks=tasks, trials=trials))
+    assert isinstance(card, Unscored) is not enough
+
+
+def test_a_part_of_the_runs_has_the_statements_about_its_tasks() -> None:
     found = world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05)
-    card = calibration_card(found)
-    assert not isinstance(card, Unscored)
-    every = [each for run in found.runs.values() for each in run.decisions]
-    ends = [each for each in every if each.decision.option.kind.startswith("stop")]
-    assert 0 < card.hindsight.n == len(ends)
-    assert card.n == len(every) - len(ends)
-
-
-def test_too_few_runs_give_no_card() -> None:
-    card = calibration_card(world(lambda *_: 0.5, tasks=2))
-    assert isinstance(card, Unscored)
-    assert "at least 20 runs" in card.reason
+    part = found.among({digest for digest, run in found.runs.items() if run.path.task_id == "t0"})
+    assert {each.situation.task_id for each in part.statements} == {"", "t0"}
+    assert found.among(set()).statements == ()
 
 
 def drifting(seed: int) -> list[PlanPath]:
