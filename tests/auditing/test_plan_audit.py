@@ -10,6 +10,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.auditing import PlanAudit, audit_plans
+from untaken.analysis.auditing.mutants import OTHER, other_values
 from untaken.analysis.auditing.successes import Completion, Order
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.counterfactual.memory import PolicyMemory
@@ -96,6 +97,25 @@ def test_a_sound_plan_is_sound() -> None:
 )
 def test_a_check_gets_its_verdict(desc: str, check: dict[str, Any], want: str) -> None:
     assert of_pay(check).verdict == want, desc
+
+
+@pytest.mark.parametrize(
+    ("value", "others"),
+    [
+        (True, [False]),
+        (-7, [-6, -8000, 8000]),
+        ("x", [OTHER, ""]),
+        ("", [OTHER]),
+        ([1], [[1, 1], []]),
+        ([], [[OTHER]]),
+        ({"a": 1}, [{"a": 2, OTHER: OTHER}, {}]),
+        (None, [OTHER]),
+    ],
+)
+def test_a_value_is_changed_into_others_of_its_type_numbers_far_to_both_sides(
+    value: object, others: list[object]
+) -> None:
+    assert list(other_values(value)) == others
 
 
 def test_a_check_on_calls_whose_answers_were_not_recorded_is_not_blind() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from random import Random
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import a_run
+from msgspec.structs import replace
 
 from untaken.counterfactual.plan import (
     Option,
@@ -229,6 +231,26 @@ def test_a_card_is_what_pandas_makes_of_the_forecasts() -> None:
 def test_a_card_needs_twenty_runs_of_three_tasks(tasks: int, trials: int, enough: bool) -> None:
     card = calibration_card(world(lambda *_: 0.5, tasks=tasks, trials=trials))
     assert isinstance(card, Unscored) is not enough
+
+
+@pytest.mark.parametrize(("decisive", "want"), [(None, 2), (1, 1)])
+def test_the_better_way_is_at_the_decisive_step_else_that_of_the_largest_difference(
+    decisive: int | None, want: int
+) -> None:
+    found = world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05)
+    run = next(run for run in found.runs.values() if run.better_way)
+    made, way = run.better_way or pytest.fail("none")
+    decisions = tuple(
+        replace(
+            made,
+            decision=replace(made.decision, seq=seq),
+            alternatives=(replace(way, difference=difference), replace(way, difference=0.0)),
+        )
+        for seq, difference in ((1, 0.3), (2, 0.5), (3, 0.5))
+    )
+    better = dataclasses.replace(run, decisions=decisions, decisive_seq=decisive).better_way
+    assert better
+    assert (better[0].decision.seq, better[1].better) == (want, True)
 
 
 def test_a_part_of_the_runs_has_the_statements_about_its_tasks() -> None:

@@ -207,6 +207,7 @@ def test_a_critical_sub_goal_missed_only_after_an_earlier_failure_is_listed_and_
     item = next(one for one in found.items if one.sub_goal == "think")
     assert (item.failed_runs, item.missed, item.recommended, {*item.goals}) == (0, 4, False, {"think"})
     assert "only after an earlier failure" in item.why
+    assert (item.gain, item.low, item.high) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(("others", "kept"), [(0, True), (1, True), (2, False)])
@@ -345,7 +346,7 @@ def test_the_gain_is_the_share_of_runs_at_the_rate_of_those_that_passed() -> Non
     runs = [did(f"f{n}", "look", False, task=f"t{n}") for n in range(4)]
     runs += [did(f"s{n}", "look think act", n < 6, task=f"t{n}") for n in range(8)]
     item = triage(corpus_of(runs)).items[0]
-    assert (item.failed_runs, item.passed, item.passed_successes) == (4, 8, 6)
+    assert (item.failed_runs, item.share, item.passed, item.passed_successes) == (4, 4 / 6, 8, 6)
     assert item.gain == pytest.approx(4 / 12 * 6 / 8)
     assert 0 < item.low < item.gain < item.high < 1  # type: ignore[operator]
 
@@ -469,8 +470,11 @@ def test_of_an_agent_only_its_own_runs_count() -> None:
         did("b", "", False, agent="bob"),
         did("c", "look think act", True, agent="cid"),
     ]
+    runs += [did("e", "look act", True, agent=agent) for agent in ("bob", "cid")]
     corpus = corpus_of([*runs, did("d", "look!", False, agent="bob")])
     assert where(triage(corpus, agents=["bob"])) == {("look", "attempted"): 1}
+    assert [c.agent for c in triage(corpus).contradictions] == ["bob", "cid"]
+    assert [c.agent for c in triage(corpus, agents=["bob"]).contradictions] == ["bob"]
     with pytest.raises(UntakenError) as error:
         triage(corpus, agents=["dan"])
     assert error.value.code == "agent-unknown"

@@ -11,6 +11,7 @@ from untaken.analysis.ranking import Contradiction
 from untaken.errors import number
 from untaken.numbers import counted, percent
 from untaken.scoring import Cause
+from untaken.visible import visible
 
 ITEMS_SHOWN: Final = 6
 """Items to fix first that are shown at first, each with at most so many runs."""
@@ -64,9 +65,7 @@ class Triage:
         for item in self.items[:ITEMS_SHOWN]:
             mark, star = ("✓" if item.recommended else " "), (" ★" if item.critical else "")
             # A title is a stranger's: control characters would move the cursor of a terminal.
-            what = "".join(
-                c if c.isprintable() else repr(c)[1:-1] for c in f"{item.title}{star}: {item.brief}"
-            )
+            what = visible(f"{item.title}{star}: {item.brief}")
             lines.append(f"{mark} {item.failed_runs:>5,} {percent(item.share):>5}  {what}")
         if (more := len(self.items) - ITEMS_SHOWN) > 0:
             lines.append(f"… and {more:,} more; triage_table has them all")

@@ -9,7 +9,7 @@ from untaken.analysis.fix_first.failing import items_of, left_out
 from untaken.analysis.fix_first.findings import Triage
 from untaken.analysis.fix_first.items import InfrastructureGroup
 from untaken.analysis.fix_first.tally import FailureTally, tally_of
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import Unscored, UntakenError, first_few
 from untaken.ledger import INFRASTRUCTURE_KINDS
 
 
@@ -26,7 +26,7 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
     known = {run.agent for run in corpus.runs.values()}
     for agent in agents:
         if agent not in known:
-            named = ", ".join(sorted(known)[:5]) or "none"
+            named = first_few(sorted(known), 5) or "none"
             raise UntakenError(
                 "agent-unknown", f"no run is by the agent {agent!r}", hint=f"There are: {named}."
             )

@@ -179,7 +179,7 @@ def plan_changes(run: Run, graph: PlanGraph, mapped: Mapped) -> Iterator[PlanCha
     end = run.finished.seq if run.finished else run.own
     calls = [call for call in run.actions if call.seq < end]
     kinds = {tool: _kind(tool, graph) for tool in {call.tool for call in calls}}
-    refused = _refused(run) if any(kinds.values()) else frozenset()
+    refused = _refused(run)
     serves: dict[int, list[str]] = {}
     for seq, sub_goal, _ in mapped:
         serves.setdefault(seq, []).append(sub_goal)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypedDict
+from typing import Final, TypedDict, cast
 
 import numpy as np
 from msgspec import Struct
@@ -29,7 +29,7 @@ from untaken.counterfactual.plan.statements import (
     statements,
     test_contrast,
 )
-from untaken.errors import Score, Unscored, number
+from untaken.errors import Score, Unscored
 from untaken.ledger import Run
 from untaken.plans import PlanGraph
 
@@ -109,7 +109,7 @@ class EvaluatedPath:
     def _urgency(
         self, decision: EvaluatedDecision, alternative: PlanAlternative
     ) -> tuple[bool, float, int, Option]:
-        seq, difference = decision.decision.seq, number(alternative.difference) or 0.0
+        seq, difference = decision.decision.seq, cast("float", alternative.difference)  # it is better
         return seq != self.decisive_seq, -difference, seq, alternative.option
 
 

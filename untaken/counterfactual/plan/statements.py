@@ -299,9 +299,7 @@ def rule(tested: Sequence[Tested | None]) -> list[SupportRuling]:
 
 
 def _ruling(tested: Tested | None, q: float | None, tests: int) -> SupportRuling:
-    if tested is None:
-        return SupportRuling(False, Unscored(NEVER_BOTH), NEVER_BOTH)
-    if q is None:
+    if tested is None or q is None:
         return SupportRuling(False, Unscored(TOO_FEW), TOO_FEW)
     if tested.ruling is not None and not tested.ruling.holds:
         return SupportRuling(False, q, tested.ruling.reason)
