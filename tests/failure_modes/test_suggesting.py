@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log
+
 import pytest
 from builders import RunBuilder, a_run
 
@@ -22,6 +24,7 @@ from untaken.analysis.failure_modes import (
     settled_modes,
     suggestion_quality,
 )
+from untaken.analysis.failure_modes.suggesting import DEFINITION
 from untaken.errors import Unscored
 from untaken.ledger import ModeAssignment, ReviewNote, Run, read_ledger
 
@@ -83,6 +86,13 @@ def test_a_suggestion_names_the_note_it_rests_on() -> None:
     assert 0.1 < first.likeness < 1
     by_name = ModeSuggester(filed_texts([], MODES)).suggest("skipped")[0]
     assert (by_name.mode, by_name.like) == ("skipped", None)
+
+
+def test_likeness_is_the_cosine_of_words_weighted_by_tf_idf() -> None:
+    (one,) = ModeSuggester([FiledText(text="alpha alpha beta", modes=("m",))]).suggest("alpha gamma")
+    # A word said twice, and one that no filed text has, weigh 1 + ln 2 each; the others 1.
+    more = 1 + log(2)
+    assert one.likeness == pytest.approx(DEFINITION * more / (1 + more**2))
 
 
 def test_what_is_settled_or_left_out_is_not_suggested() -> None:
