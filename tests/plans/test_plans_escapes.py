@@ -127,38 +127,10 @@ def test_no_tag_in_a_graph_makes_an_object(tag: str, elsewhere: Path) -> None:
     nothing_ran(elsewhere)
 
 
-def test_an_expression_at_its_limit_is_read_and_one_past_it_is_not() -> None:
-    room = limits.EXPRESSION_CHARS - len("state.a == ''")
-    check_expression(f"state.a == '{'x' * room}'")
-    with pytest.raises(UntakenError, match="expression-too-long"):
-        check_expression(f"state.a == '{'x' * (room + 1)}'")
-    depth = max(n for n in range(1, limits.EXPRESSION_DEPTH + 2) if readable("(" * n + "true" + ")" * n))
-    assert depth in range(limits.EXPRESSION_DEPTH - 2, limits.EXPRESSION_DEPTH + 1)
-    with pytest.raises(UntakenError, match="expression-too-deep"):
-        check_expression("(" * (depth + 1) + "true" + ")" * (depth + 1))
-
-
-def readable(expression: str) -> bool:
-    return fault_of(lambda: check_expression(expression)) is None
-
-
 def test_a_state_at_its_limit_is_decided_and_one_past_it_is_unscored() -> None:
     text = "x" * (limits.EXPRESSION_STRING_CHARS - len("a"))  # names of fields count
     assert evaluate_expression("size(state.a) > 0", {"a": text}) is True
     assert isinstance(evaluate_expression("size(state.a) > 0", {"a": text + "x"}), Unscored)
-
-
-@pytest.mark.parametrize("kind", ["glob", "contains", "regex"])
-def test_a_pattern_at_its_limit_is_read_and_one_past_it_is_not(kind: str) -> None:
-    most = limits.REGEX_CHARS if kind == "regex" else limits.PATTERN_CHARS
-
-    def read(size: int) -> None:
-        check = {"tool_call": {"name": "look", "arguments": {"q": {kind: "a" * size}}}}
-        parse_graph(graph(check), name="desk.plan.yaml")
-
-    read(most)
-    with pytest.raises(UntakenError):
-        read(most + 1)
 
 
 def test_globs_take_only_stars_and_question_marks_for_patterns() -> None:

@@ -56,6 +56,7 @@ LIMITS: list[tuple[str, Callable[[int], object]]] = [
     ("REGEXES", lambda n: arguments(*({"regex": f"a{i}"} for i in range(n)))),
     ("REGEX_CHARS", lambda n: arguments({"regex": "a" * n})),
     ("PATTERN_CHARS", lambda n: arguments({"contains": "a" * n})),
+    ("PATTERN_CHARS", lambda n: arguments({"glob": "a" * n})),
 ]
 
 

@@ -89,6 +89,8 @@ LABELS = [
     ('"a ] ) } b"', "a ] ) } b"),
     ('"say #quot;hi#quot;"', 'say "hi"'),
     ('"#35;1 #9829;"', "#1 ♥"),
+    ('"#57343; #57344;"', "#57343; \ue000"),  # half of a pair is no character
+    ('"`"', "`"),
     ('"#1114111; #1114112;"', "\U0010ffff #1114112;"),
     ('"x #55296; y"', "x #55296; y"),
     ('"#9999999;"', "#9999999;"),
@@ -209,6 +211,12 @@ def test_export_reads_well() -> None:
         'flowchart TD\n  %% untaken graph "g" 1 ""\n  intent\n  order["Look up order"]:::critical\n'
         "  intent --> order\n  classDef critical stroke-width:4px\n"
     )
+
+
+def test_a_fault_in_a_block_of_a_markdown_file_names_the_line_of_the_file() -> None:
+    with pytest.raises(UntakenError) as caught:
+        parse_graph("# Plan\n\n```mermaid\nflowchart TD\na ??? b\n```\n", name="g.mmd")
+    assert caught.value.where.line == 5
 
 
 @pytest.mark.parametrize("piece", ["A --> ", "A & ", "A[x] -- y", "A[", "A -->|", "-", "`", '"', "("])
