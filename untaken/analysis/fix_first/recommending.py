@@ -98,8 +98,8 @@ def _for_failure(item: FixItem, tally: FailureTally, crowded: bool) -> FixItem:
     elif item.p is not None and item.p <= ALPHA:
         why = f"more often in failed runs than in successes ({p_value(item.p, 'p')})"
     else:
-        share = percent(done / of) if of else "no success to compare with"
-        return replace(item, why=f"not clearly more often in failed runs: {share} of successes fail this way")
+        share = f"{percent(done / of)} of successes fail this way" if of else "no success to compare with"
+        return replace(item, why=f"not clearly more often in failed runs: {share}")
     return replace(item, recommended=True, ground="failed runs", why=why)
 
 
