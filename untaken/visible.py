@@ -33,14 +33,10 @@ def free_id(stem: str, taken: Container[str], *, most: int | None = None) -> str
     return next(name for n in count(2) if (name := f"{stem[:most]}-{n}") not in taken)
 
 
-def cut(text: str, limit: int = 120) -> str:
-    """The text, or as much of its beginning as fits into `limit` characters with an ellipsis."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
 def one_line(text: object, limit: int = 120) -> str:
     """The text on one line with nothing invisible in it, cut at `limit` characters."""
-    return cut(visible(str(text)[: limit + 1]), limit)  # not all is looked at: the text may be megabytes long
+    shown = visible(str(text)[: limit + 1])  # cut before it is looked at: the text may be megabytes long
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 class Wrapper(textwrap.TextWrapper):

@@ -87,7 +87,7 @@ def test_what_one_tool_or_one_title_means_in_several_graphs_is_one_subject() -> 
     ]
     found = {one.members: (one.name, one.critical) for one in subjects_of(graphs).values()}
     assert found == {
-        (("g1", "a"), ("g2", "x")): ("ask", True),  # two of one graph are told apart by their titles
+        (("g1", "a"), ("g2", "x")): ("ask", True),  # two of one graph differ by their titles
         (("g1", "b"), ("g2", "y")): ("Ask again", False),
         (("g3", "s"),): ("Ask whom", False),
     }

@@ -28,6 +28,7 @@ from untaken.ledger.events import (
     Verdict as Verdict,
     as_mapping as as_mapping,
     event_type as event_type,
+    cut as cut,
     readable as readable,
 )
 from untaken.ledger.heads import heads_path as heads_path, load_heads as load_heads, save_heads as save_heads

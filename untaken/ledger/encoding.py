@@ -22,9 +22,8 @@ import msgspec
 
 from untaken import limits
 from untaken.ledger.decoding import FREE_FIELDS
-from untaken.ledger.events import Event, event_type
+from untaken.ledger.events import Event, cut, event_type
 from untaken.ledger.strict_json import INTEGER_HIGH, INTEGER_LOW
-from untaken.visible import cut
 
 DEPTH: Final = limits.JSON_DEPTH - 4
 """Levels of a value that are kept; the event around it takes a few."""

@@ -305,3 +305,8 @@ def readable(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return msgspec.json.encode(value, order="sorted").decode()  # equal contents, equal texts
+
+
+def cut(text: str, limit: int = 120) -> str:
+    """The text, or as much of its beginning as fits into `limit` characters with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from untaken.caching import cached_property
 from untaken.errors import Unscored
-from untaken.ledger import Observation, RunFinished, ToolCall, Verdict
+from untaken.ledger import Observation, RunFinished, ToolCall, Verdict, cut
 from untaken.plans import Mapping, ToolCallSpec, VerdictSpec, call_counts, call_matches
 from untaken.scoring.attempts import Attempt
 from untaken.scoring.compiled import CompiledSubGoal, Conditions
@@ -27,7 +27,6 @@ from untaken.scoring.failed_calls import failed_in_words, last_failed_call
 from untaken.scoring.missed import NEVER, MissedBy, Unserved, why_missed
 from untaken.scoring.trace import Trace
 from untaken.scoring.verdicts import EXCEPT, RECORDED, ruling, whose_count
-from untaken.visible import cut
 
 NEAR_MISSES: Final = 20
 """Calls of the right tool with other arguments that are shown as evidence."""

@@ -8,7 +8,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.errors import first_few
 from untaken.numbers import counted
 from untaken.scoring.attempts import AttemptsById
 from untaken.scoring.compiled import CompiledGraph
@@ -207,7 +206,9 @@ def _branches_in_words(branches: Sequence[str], after: Sequence[str]) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    return first_few([*map(repr, dict.fromkeys(names))], NAMED)
+    distinct = list(dict.fromkeys(names))
+    more = len(distinct) - NAMED
+    return ", ".join(map(repr, distinct[:NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _violation_sentence(critical: Sequence[Violation]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from untaken.errors import UntakenError, first_few
-from untaken.ledger import Observation, ToolCall, readable
+from untaken.ledger import Observation, ToolCall, cut, readable
 from untaken.plans import (
     FieldPath,
     Pattern,
@@ -24,7 +24,6 @@ from untaken.plans import (
     read_source,
     text_of,
 )
-from untaken.visible import cut
 
 ABSENT: Final = "not set"
 VALUE_CHARS: Final = 240

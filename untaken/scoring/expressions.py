@@ -14,14 +14,13 @@ from msgspec import Struct, structs
 
 from untaken import limits
 from untaken.errors import Unscored
-from untaken.ledger import RunFinished, State
+from untaken.ledger import RunFinished, State, cut
 from untaken.plans import evaluate_expression
 from untaken.scoring.attempts import Attempt
 from untaken.scoring.compiled import CompiledGraph, CompiledSubGoal, Conditions
 from untaken.scoring.differences import FieldDifference, fields_in_words, state_differences
 from untaken.scoring.state import JsonObject, StateFold
 from untaken.scoring.trace import Trace
-from untaken.visible import cut
 
 """Characters of an expression in a reason."""
 REMEMBERED: Final = 16_384

@@ -7,11 +7,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.ledger import ToolCall
+from untaken.ledger import ToolCall, cut
 from untaken.plans import ToolCallSpec, json_equal, text_of
 from untaken.scoring.differences import BRIEF_CHARS, shown, unmet_arguments
 from untaken.scoring.trace import Trace
-from untaken.visible import cut, one_line
+from untaken.visible import one_line
 
 ERROR_CHARS: Final = 200
 """Characters of an error text that are quoted."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from untaken.errors import Finding, Severity, Where
+from untaken.ledger import cut
 from untaken.traces.format_info import FieldCount, FileLoss
-from untaken.visible import cut
 
 FINDINGS_PER_KIND: Final = 100
 """Findings of one code listed for one file; the rest are counted: a hostile file cannot fill the report."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from untaken.ledger import cut
 from untaken.traces.messages import asked, message_items
 from untaken.traces.readings import first_text, mapping, parsed, text
 from untaken.traces.trace_run import Utterance
-from untaken.visible import cut
 
 QUESTIONS: Final = (
     *("question", "query", "input", "prompt", "task", "instruction", "instructions", "problem", "message"),

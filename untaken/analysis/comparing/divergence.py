@@ -13,9 +13,8 @@ from untaken.analysis.comparing.aligned import KNOWN, AlignedRow, Cell, Divergen
 from untaken.analysis.comparing.cells import Side
 from untaken.counterfactual import context_words
 from untaken.errors import Unscored, first_few
-from untaken.ledger import SkillSelection, ToolCall, readable
+from untaken.ledger import SkillSelection, ToolCall, cut, readable
 from untaken.plans import json_equal
-from untaken.visible import cut
 
 VALUE_CHARS: Final = 80
 """Longest title or recorded value in a sentence."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from untaken.errors import Score
-from untaken.ledger import InfrastructureKind
+from untaken.ledger import InfrastructureKind, cut
 from untaken.numbers import counted
 from untaken.scoring import Cause, Way, brief_cause, cause_words
-from untaken.visible import cut
 
 Kind = Literal["sub_goal", "cause"]
 Ground = Literal["failed runs", "critical completion"]
