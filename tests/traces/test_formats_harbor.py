@@ -13,7 +13,8 @@ from untaken import Unscored
 from untaken.ledger import Run, ToolCall, Verdict, read_ledger
 from untaken.plans import load_graphs
 from untaken.scoring import score_run
-from untaken.traces import Conversion, convert
+from untaken.traces import Conversion, convert, sample_of
+from untaken.traces.registry import recognise_files
 
 RESULT: dict[str, Any] = {
     "task_name": "fix-it",
@@ -192,3 +193,9 @@ def test_the_agents_own_log_in_a_trial_is_not_called_mixed(tmp_path: Path) -> No
     log = "\n".join(map(json.dumps, lines)) + "\n"
     done, _ = read(tmp_path, {"result.json": RESULT, "agent/claude-code.txt": log})
     assert "format-mixed" not in codes(done)
+
+
+def test_the_log_of_a_trial_belongs_to_it() -> None:
+    files = {"result.json": json.dumps(RESULT), "trial.log": "started", "exception.txt": "gone"}
+    samples = [sample_of(f"fix-it__1/{name}", words.encode()) for name, words in files.items()]
+    assert recognise_files(samples) == ["harbor"] * 3

@@ -329,5 +329,5 @@ IMPORTER: Final = Importer(
     ),
     recognise=recognise,
     convert=_convert,
-    companions=(CONFIG, "agent/*", "verifier/*"),
+    companions=(CONFIG, "trial.log", "exception.txt", "agent/*", "verifier/*"),
 )
