@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from random import Random
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import msgspec
 from msgspec import Struct
@@ -438,5 +438,7 @@ def _moved(whole: Score, without: Score) -> float:
 def _lost(whole: Trust, one: Without) -> bool:
     if whole.support != "supported":
         return False
-    same_side = ((number(one.advantage) or 0.0) > 0) == ((number(whole.advantage) or 0.0) > 0)
-    return one.support != "supported" or not same_side
+    if one.support != "supported":
+        return True
+    # What is supported has an advantage.
+    return (cast("float", one.advantage) > 0) != (cast("float", whole.advantage) > 0)

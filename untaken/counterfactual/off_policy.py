@@ -354,4 +354,4 @@ def _apart(first: Weighed | Unscored, second: Weighed | Unscored) -> Weighed | U
 
 
 def _difference(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
-    return {run: first.get(run, 0.0) - second.get(run, 0.0) for run in {**first, **second}}
+    return _summed([*first.items(), *((run, -part) for run, part in second.items())])
