@@ -168,6 +168,16 @@ def test_a_value_that_successes_share_is_proposed_though_some_never_called_the_t
     assert (found.verdict, found.proposed_words) == ("doubtful", "amount 67 instead of 76")
 
 
+def test_what_every_run_gives_otherwise_is_in_doubt_whoever_never_tried() -> None:
+    made = [worked(n, amount=70, success=n == 0).run() for n in range(6)]
+    made.append(a_run("idle", task="t").call("find", ok=True).finish(False).run())
+    found = of_pay({"tool_call": {"name": "pay", "arguments": {"amount": 67}}}, made)
+    assert (found.verdict, found.why) == (
+        "doubtful",
+        "every run that tries it gives the same other arguments",
+    )
+
+
 def test_values_that_differ_between_successes_are_no_proposal() -> None:
     made = [worked(n, amount=60 + n).run() for n in range(6)]
     found = of_pay({"tool_call": {"name": "pay", "arguments": {"amount": 1}}}, made)

@@ -252,9 +252,8 @@ CURRENT = a_graph(
 
 
 def test_with_a_graph_its_rules_map_its_groups_stay_and_the_draft_is_its_next_version() -> None:
-    draft = discover(
-        many(("abzcq", 10), ("aczbq", 10), ("acz", 20)), CURRENT
-    )  # a group begins with its first option
+    # A group begins with its first option.
+    draft = discover(many(("abzcq", 10), ("aczbq", 10), ("acz", 20)), CURRENT)
     assert (draft.graph.id, draft.graph.version, draft.unmapped) == ("g", 4, 20)
     assert pairs(draft) == {"ab", "ac", "aeither", "eitherz"}
     found = diff_graphs(CURRENT, draft.graph)
