@@ -89,6 +89,19 @@ def show_tab(app: AppTest, key: str, name: str | bool) -> AppTest:
     return app
 
 
+def component_data(app: AppTest, component: str) -> dict[str, Any] | None:
+    """What the page sends to a component of ours, where it draws one."""
+    pending: list[Any] = [app._tree]
+    while pending:
+        node = pending.pop()
+        pending += getattr(node, "children", {}).values()
+        proto = getattr(node, "proto", None)
+        if getattr(proto, "component_name", "").endswith(component):
+            found: dict[str, Any] = json.loads(proto.json)
+            return found
+    return None
+
+
 def said(app: AppTest) -> str:
     """All words that the page says by itself, tables and figures left out."""
     kinds = (app.title, app.header, app.subheader, app.markdown, app.caption, app.text, app.info, app.warning)

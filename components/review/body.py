@@ -29,10 +29,12 @@ def _queue_and_run() -> None:
         return
     left, right = st.columns([1, 2], gap="medium")
     with left, st.container(key="review-left", gap="small"):
-        listed_runs.switch()
         offered = fields_of(cases)
         filters = queue_filters.remember(offered)
-        with queue_filters.fold(filters):
+        with st.container(horizontal=True, gap="small", key="queue-choice"):
+            listed_runs.switch()
+            fold = queue_filters.fold(filters)
+        with fold:
             cases = order.ordered(cases)
             queue_filters.draw(offered, filters)
         shown = chosen_cases(cases, filters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
@@ -15,7 +16,6 @@ from components.shared.panels import panel
 from untaken.numbers import counted
 from untaken.views import (
     Case,
-    cases_listed,
     cases_table,
     corpus_reviewers,
     disagreement_queue,
@@ -29,33 +29,16 @@ from untaken.views import (
 from untaken.workspace import STATUSES
 
 MOST_ROWS: Final = 1_000
-ROW_SEEN: Final = "review_row_seen"
-TABLE: Final = "review-queue"
-FIRST_SEEN: Final = ("case", "status")
-"""What a reviewer reads to choose a run, before anything else. The longest comes first: a table that draws
-narrow signs before it takes the first long text for one line.
-"""
-WIDTHS: Final = {"here": 22, "status": 30, "case": 226}
-"""Pixels: they fit in the third of a screen 1,280 wide."""
-MOST_HIGH: Final = 900
-ROW_CHARS: Final = 96
-"""Of a cause with a run's agent and task: they fill the four lines of a row."""
+LIST: Final = "review-queue"
+CAUSE_CHARS: Final = 160
 NAME_CHARS: Final = 56
-ROW: Final = 88
-"""Pixels of a row: four lines. Streamlit wraps text in rows of more than 64."""
-HIDDEN: Final = (
-    "task_id",
-    "agent",
-    "kind",
-    "run_id",
-    "digest",
-    "revision",
-    "model",
-    "task_repeat",
-    "diagnosis",
-    "updated_at",
-    "updated_by",
-    "first",
+HERE: Final = Path(__file__).parent
+
+_list = st.components.v2.component(
+    "untaken_queue",
+    html='<ol aria-label="Runs to review"></ol>',
+    css=(HERE / "queue.css").read_text("utf-8"),
+    js=(HERE / "queue.js").read_text("utf-8"),
 )
 
 
@@ -78,11 +61,6 @@ def progress(shown: Sequence[Case], everything: Sequence[Case]) -> None:
 
 def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
     """The case of the run that is selected, else the first one shown."""
-    row = tables.picked(TABLE, len(shown))
-    # A choice counts once: the table keeps its selection.
-    if row is not None and st.session_state.get(ROW_SEEN) != (row, len(shown)):
-        state.select(run=shown[row].item.digest)
-    st.session_state[ROW_SEEN] = (row, len(shown))
     # Of all: a case that a new status took out of the filters stays until the next one is asked for.
     by_digest = {case.item.digest: case for case in everything}
     asked = state.selected("run")
@@ -127,51 +105,42 @@ def _around(shown: Sequence[Case], everything: Sequence[Case], digest: str) -> t
     return before, next((one for one in order[at + 1 :] if one in kept), None)
 
 
-def _row(case: Case, *, blind: bool) -> str:
-    """The cause and the run."""
-    item = case.item
+def _row(case: Case, *, blind: bool) -> dict[str, str]:
+    """A case as the list shows it: its status, the cause, the run, who reviews it."""
+    item, review = case.item, case.review
     repeat = "" if item.task_repeat is None else f" #{item.task_repeat}"
     run = text.short(f"{item.agent} on {item.task_id}", NAME_CHARS) + repeat
-    if blind:
-        return run
-    cause = text.one_line(case.cause.headline, ROW_CHARS - len(run))  # ends earlier: the run is whole
-    return f"{cards.KIND_ICONS[item.kind]}\u00a0{cause} · {run}"
+    row = {"digest": item.digest, "icon": review_panel.ICONS[review.status], "status": review.status}
+    if blind:  # causes count the verdicts of others
+        return row | {"what": "", "run": run}
+    cause = f"{cards.KIND_ICONS[item.kind]} {text.one_line(case.cause.headline, CAUSE_CHARS)}"
+    assignee = f" · {text.one_line(review.assignee, 40)}" if review.assignee else ""
+    return row | {"what": cause, "run": run + assignee}
 
 
 @panel
 def queue(shown: Sequence[Case], digest: str | None) -> None:
-    """The cases as a table; choosing a row looks at its run."""
+    """The cases as a list; choosing one looks at its run."""
     listed = shown[:MOST_ROWS]
     if len(listed) < len(shown):
         st.caption(f"The first {MOST_ROWS:,} of {len(shown):,} runs; download the table to see all.")
-    frame = cases_listed(listed)
-    frame["status"] = [review_panel.ICONS[one.review.status] for one in listed]
-    blind = second_reading.hides()  # causes count the verdicts of others
-    frame["case"] = [_row(one, blind=blind) for one in listed]
-    frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
-    if blind:
-        frame = frame[list(FIRST_SEEN)]
-    frame.insert(len(FIRST_SEEN), "here", [("▸" if one.item.digest == digest else "") for one in listed])
-    tables.table(
-        frame,
-        key=TABLE,
-        name="Review queue",
-        selectable=True,
-        height=min(38 + ROW * max(len(shown), 1), MOST_HIGH),
-        row_height=ROW,
-        whole=None if blind else lambda: cases_table(shown),
-        columns={
-            "here": st.column_config.TextColumn("▸", width=WIDTHS["here"], help="The run beside the queue"),
-            "status": st.column_config.TextColumn(
-                "○", width=WIDTHS["status"], help="○ new, ◐ in review, ● explained, ✔ fixed"
-            ),
-            "case": st.column_config.TextColumn("run", width=WIDTHS["case"]),
-            "completion": st.column_config.ProgressColumn(
-                "completion", format="percent", min_value=0, max_value=1
-            ),
-            **dict.fromkeys(HIDDEN),
-        },
-    )
+    blind = second_reading.hides()
+    rows = [_row(one, blind=blind) for one in listed]
+
+    def pick() -> None:
+        asked = getattr(st.session_state.get(LIST), "picked", None)
+        if any(row["digest"] == asked for row in rows):  # whatever a browser sends
+            state.select(run=asked)
+
+    _list(key=LIST, data={"rows": rows, "here": digest}, on_picked_change=pick)
+    if not blind:
+        name = "Review queue"
+        tables.download(
+            lambda: tables.csv(cases_table(shown)),
+            label=f"{name} (CSV)",
+            file=f"{text.file_name(name)}.csv",
+            key=LIST,
+        )
 
 
 @panel

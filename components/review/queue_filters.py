@@ -16,7 +16,6 @@ from untaken.views import META
 KEPT: Final = "review_filters"
 FIRST: Final = ("status", "assignee", "tag", "agent", "task", "kind")
 """Fields that come first; the others follow where there is something to choose between."""
-COLUMNS: Final = 5
 PLAIN: Final = re.compile(r"(?=.{1,40}$)[A-Za-z0-9]+([_ ][A-Za-z0-9]+)*")
 """Keys without anything to escape: a screen reader would read the backslash aloud."""
 
@@ -33,31 +32,24 @@ def fold(filters: Mapping[str, Sequence[str]]) -> DeltaGenerator:
     """What the order and the filters are drawn in; it says how many filters are in force."""
     used = sum(bool(values) for values in filters.values())
     words = f"Order and filters ({used} active)" if used else "Order and filters"
-    return st.expander(words, expanded=bool(used), icon=":material/filter_list:")
+    return st.popover(words, icon=":material/filter_list:")
 
 
 @panel
 def draw(offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[str]]) -> None:
     """One widget a field."""
     first = [field for field in FIRST if field in offered]
-    _row(first, offered, filters)
     # A further field only where it has anything to choose between.
     useful = [f for f, some in offered.items() if f not in FIRST and (len(some) > 1 or filters.get(f))]
-    _row([field for field in useful if not field.startswith(META)], offered, filters)
-    if recorded := [field for field in useful if field.startswith(META)]:
+    recorded = [field for field in useful if field.startswith(META)]
+    for field in (*first, *(field for field in useful if field not in recorded)):
+        _widget(field, offered[field], filters.get(field, ()))
+    if recorded:
         st.caption("Metadata of the runs (from RUN\\_STARTED):")
-        _row(recorded, offered, filters)
+    for field in recorded:
+        _widget(field, offered[field], filters.get(field, ()))
     if any(filters.values()):
         st.button("Clear all filters", key="filters-clear", type="tertiary", on_click=_choose, args=({},))
-
-
-def _row(
-    fields: Sequence[str], offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[str]]
-) -> None:
-    for start in range(0, len(fields), COLUMNS):
-        for field, place in zip(fields[start : start + COLUMNS], st.columns(COLUMNS), strict=False):
-            with place:
-                _widget(field, offered[field], filters.get(field, ()))
 
 
 def _widget(field: str, values: Sequence[str], chosen: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import RunBuilder, a_run
-from sessions import open_tab, session, show_tab, table
+from sessions import component_data, open_tab, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
@@ -49,15 +49,8 @@ def opened(folder: Path, monkeypatch: Patch, run: RunBuilder, **asked: str) -> A
 
 def sent_transcript(app: AppTest) -> dict[str, Any] | None:
     """What the page sends to its transcript, where it draws one."""
-    pending: list[Any] = [app._tree]
-    while pending:
-        node = pending.pop()
-        pending += getattr(node, "children", {}).values()
-        proto = getattr(node, "proto", None)
-        if getattr(proto, "component_name", "").endswith("untaken_transcript"):
-            data = json.loads(proto.json)
-            return data | json.loads(data["items"])
-    return None
+    data = component_data(app, "untaken_transcript")
+    return data and data | json.loads(data["items"])
 
 
 def test_the_run_page_opens_on_the_transcript_with_its_sub_goals_in_the_margin(

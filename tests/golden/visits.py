@@ -133,6 +133,10 @@ def _lines(app: AppTest) -> Iterator[str]:
 def _words(node: Any) -> str:
     """What one element says; nothing for frames, drawings of our own and style."""
     kind, label = node.type, getattr(node, "label", "")
+    if kind == "bidi_component" and node.proto.component_name.endswith("untaken_queue"):
+        return "\n".join(
+            f"- {row['icon']} {row['what']} · {row['run']}" for row in json.loads(node.proto.json)["rows"]
+        )
     if kind in ("flex_container", "column", "html", "bidi_component", "main", "sidebar", "event", "form"):
         return ""
     if kind in ("tab_container", "popover", "download_button"):

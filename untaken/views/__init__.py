@@ -191,7 +191,7 @@ if TYPE_CHECKING:
     )
     from untaken.views.reviewing import (
         Case as Case, FIELDS as FIELDS, META as META, ReviewerDisagreement as ReviewerDisagreement,
-        cases_listed as cases_listed, cases_table as cases_table, chosen_cases as chosen_cases,
+        cases_table as cases_table, chosen_cases as chosen_cases,
         corpus_reviewer_pairs as corpus_reviewer_pairs, corpus_reviewers as corpus_reviewers,
         disagreement_queue as disagreement_queue, failing_cases as failing_cases, fields_of as fields_of,
         fix_first_reasons as fix_first_reasons, progress_of as progress_of,

@@ -274,11 +274,6 @@ def cases_table(cases: Iterable[Case]) -> pd.DataFrame:
     return frame(CASES, cases)
 
 
-def cases_listed(cases: Iterable[Case]) -> pd.DataFrame:
-    """As `cases_table`, without what a run is read again for."""
-    return frame({name: column for name, column in CASES.items() if name != "why"}, cases)
-
-
 def reliability_table(found: Reviewers) -> pd.DataFrame:
     """How far reviewers agree: over all, then by sub-goal with the least first."""
     apart = (found.blind, found.seen) if found.blind.items else ()  # else `seen` repeats the whole
