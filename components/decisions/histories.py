@@ -16,6 +16,7 @@ from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
 from untaken.analysis import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
+from untaken.numbers import counted
 from untaken.views import FEW, ChoiceReview, by_delta, choices_table, count_choices, table_of_choices
 
 FILTERS: Final = {
@@ -169,7 +170,17 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
             ),
         )
         paths = paths[paths["choice"] == chosen.digest] if only else paths
-    st.caption("Support is as of each run's start. Choose a row to open the run at that decision.")
+    unknown = paths["verdict"] == "unknown"
+    known, without = paths[~unknown], paths[unknown]
+    if len(known):
+        st.caption("Support is as of each run's start. Choose a row to open the run at that decision.")
+        _paths(review, known, key="paths")
+    if len(without):
+        words = f"{counted(len(without), 'alternative')} without a history when its run started"
+        tables.folded(words, lambda: _paths(review, without, key="without"), key="without")
+
+
+def _paths(review: ChoiceReview, paths: pd.DataFrame, *, key: str) -> None:
     ordered, evaluated = by_delta(paths), state.later(_evaluated)
     if len(ordered) > FEW:
         st.caption(f"The first {FEW:,} of {len(ordered):,} rows; download the table to see all.")
@@ -177,7 +188,7 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
     shown = in_words(review.table(first, evaluated))[COLUMNS]
     row = tables.table(
         shown.assign(verdict=shown["verdict"].map(WORDS)),
-        key="paths",
+        key=key,
         name="Alternatives",
         selectable=True,
         height=tables.height_of(len(shown), most=320),
