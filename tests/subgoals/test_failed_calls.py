@@ -80,7 +80,7 @@ FIELDS: list[tuple[str, str, dict[str, Any], str]] = [
     ("an order", "state.order.total <= 5", {"order": {"total": 9}}, "order.total: 9, expected <= 5"),
     ("another field", "state.a == state.b", {"a": 1, "b": 2}, "a: 1, expected 2"),
     ("one of several", 'state.a == 1 && state.b == "x"', {"a": 1, "b": "y"}, 'b: "y", expected "x"'),
-    ("a loop", "state.items.all(i, i.ok)", {"items": [{"ok": False}]}, 'items: [{"ok":false}]'),
+    ("a loop", "state.items.all(i, i.ok)", {"items": [{"ok": False}]}, "items: [(ok = false)]"),
     ("a choice", "state.a == 1 || state.b == 2", {"a": 0, "b": 0}, "a 0, b 0"),
     ("a method", 'state.answer.contains("yes")', {"answer": "no"}, 'answer: "no"'),
     ("one that is not set", "state.a == 1 && state.paid", {"a": 2}, "a: 2, expected 1; paid: not set"),

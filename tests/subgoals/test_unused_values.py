@@ -140,7 +140,7 @@ def test_what_showed_it_to_another_run_of_the_task_is_named() -> None:
     (found,) = unused(asked("hi").call("book", flight="HAT201"), other, flight="HAT276")
     elsewhere = found.elsewhere
     assert (elsewhere.run_id, elsewhere.seq, elsewhere.source) == ("r2", 2, "search")
-    assert elsewhere.arguments == '{"to":"SEA"}'
+    assert elsewhere.arguments == '(to = "SEA")'
     assert not found.doubted
     assert "Run r2 was shown it in event 2 by search" in in_words(found)
 

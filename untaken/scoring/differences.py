@@ -30,6 +30,8 @@ VALUE_CHARS: Final = 240
 """Characters of a value that is shown next to what was expected."""
 BRIEF_CHARS: Final = 60
 """Characters of a value in a sentence."""
+MOST_NESTED: Final = 4
+"""Levels of a value that are written in words; deeper ones are JSON."""
 MOST_FIELDS: Final = 24
 MOST_IN_WORDS: Final = 3
 COMPARED_CALLS: Final = 200
@@ -93,19 +95,29 @@ def _value_alone(expected: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A recorded value as JSON, cut at `VALUE_CHARS`."""
+    """A recorded value in words, cut at `VALUE_CHARS`: ``"A12"``, ``["a", 7]``, ``(to = "Bonn", no = 5)``."""
     if value is _NOTHING:
         return ABSENT
-    if isinstance(value, str):
-        value = value[: VALUE_CHARS + 1]  # first: a text may have megabytes, and all of it would be escaped
     if isinstance(value, Pattern) and value.kind == "equals":
         return shown(value.value)
     if isinstance(value, Pattern) and value.kind == "given":
         return "some text"
     if isinstance(value, Pattern):
         return "any value" if value.kind == "any" else f"{value.kind} {shown(value.text)}"
-    text = (readable([value]) or "")[1:-1]  # inside a list a text keeps its quotes
-    return cut(text, VALUE_CHARS)
+    return cut(_in_words(value, MOST_NESTED), VALUE_CHARS)
+
+
+def _in_words(value: Any, deeper: int) -> str:
+    nested = isinstance(value, Mapping | list) and deeper
+    # In one order: equal contents, equal texts. What is left out would be cut.
+    first = (sorted(value, key=str) if isinstance(value, Mapping) else value)[:VALUE_CHARS] if nested else ()
+    if first and isinstance(value, Mapping):
+        return f"({', '.join(f'{key} = {_in_words(value[key], deeper - 1)}' for key in first)})"
+    if first:
+        return f"[{', '.join(_in_words(one, deeper - 1) for one in first)}]"
+    if isinstance(value, str):
+        value = value[: VALUE_CHARS + 1]  # a text may have megabytes, and all of it would be escaped
+    return (readable([value]) or "")[1:-1]  # inside a list a text keeps its quotes
 
 
 def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[FieldDifference, ...]:

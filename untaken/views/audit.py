@@ -18,7 +18,7 @@ from untaken.analysis import (
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.scoring import RunScore
+from untaken.scoring import RunScore, shown
 from untaken.views.documents import Keys, Part
 from untaken.views.frame import Columns, as_facts, count, figure, frame, text
 
@@ -42,7 +42,7 @@ def writes_in_words(one: TaskAudit) -> str | None:
     """The proposed writes as calls; ``no write`` where most others write nothing."""
     if one.proposed is None:
         return None
-    calls = [f"{w.tool}({msgspec.json.encode(dict(w.arguments)).decode()})" for w in one.proposed]
+    calls = [f"{w.tool}{shown(w.arguments) if w.arguments else '()'}" for w in one.proposed]
     return "; ".join(calls) or "no write"
 
 

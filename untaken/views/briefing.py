@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from untaken.ledger import Message, Run, readable
-from untaken.plans import PlanGraph, text_of
+from untaken.plans import PlanGraph
+from untaken.scoring import shown
 from untaken.views.statuses import STAR
 
 MOST_GOALS: Final = 8
@@ -66,7 +67,10 @@ def _last_words(run: Run) -> str:
     if not calls:
         return ""
     last = calls[-1]
-    given = ", ".join(f"{name}: {text_of(value) or ''}" for name, value in last.arguments.items())
+    given = ", ".join(
+        f"{name}: {value if isinstance(value, str) else shown(value)}"
+        for name, value in last.arguments.items()
+    )
     return f"{last.tool}({given})"[:MOST_CHARS]
 
 
