@@ -55,7 +55,7 @@ if stale := evaluating.stale_ledgers(store):
         f"{counted(stale, 'file')} read and scored again at the start: the file, a plan graph or the program "
         "had changed."
     )
-files.listed(store, runs, count)
+files.listed(store, runs)
 removing.restore(store)
 if broken or unread:
     with st.container(border=True):

@@ -83,5 +83,6 @@ def test_the_loss_of_a_trace_that_is_converted_again_is_there_at_once(
         for loss in ("one message left out", "two messages left out"):
             store.keep_traces([KeptTrace(name="t.json", data=b"[]", kind="tau-bench", loss=(loss,))])
             app = session(folder, monkeypatch, "data")
+            app.segmented_control(key="files_group").set_value("other").run()
             files = next(table.value for table in app.dataframe if "added_at" in table.value)
             assert loss in set(files["loss"])

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from untaken.workspace.drafts import GraphDraft as GraphDraft
     from untaken.workspace.examining import examine as examine
+    from untaken.workspace.file_lists import FileGroup as FileGroup
     from untaken.workspace.intake import PLANNING as PLANNING, UploadResult as UploadResult
     from untaken.workspace.intake_process import take_in_apart as take_in_apart
     from untaken.workspace.mapping_files import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from sqlalchemy import ColumnElement, Engine
 
@@ -11,6 +12,8 @@ from untaken.workspace import records
 from untaken.workspace.database import reading, writing
 from untaken.workspace.stored_file import AuditEntry, StoredFile
 from untaken.workspace.tables import files
+
+FileGroup = Literal["ledger", "graph", "other"]
 
 
 class FileLists:
@@ -31,24 +34,33 @@ class FileLists:
             return records.all_files(connection, self.path, where=files.c.kind == kind)
 
     def files(
-        self, position: int | None = None, *, named: str = "", first: int = 0, most: int | None = None
+        self,
+        position: int | None = None,
+        *,
+        group: FileGroup | None = None,
+        named: str = "",
+        first: int = 0,
+        most: int | None = None,
     ) -> list[StoredFile]:
         """Everything added, in order.
 
         Args:
             position: up to this place, but for plan graphs.
+            group: only ledgers, only plan graphs, or only what is neither.
             named: only files whose names contain this, in capitals or not.
             first: how many to pass over.
             most: how many to list at most.
         """
         with reading(self._engine) as connection:
-            where = _chosen(position, named)
+            where = _chosen(position, group, named)
             return records.all_files(connection, self.path, where=where, first=first, most=most)
 
-    def count_files(self, position: int | None = None, *, named: str = "") -> int:
+    def count_files(
+        self, position: int | None = None, *, group: FileGroup | None = None, named: str = ""
+    ) -> int:
         """How many `files` there are."""
         with reading(self._engine) as connection:
-            return records.count_files(connection, _chosen(position, named))
+            return records.count_files(connection, _chosen(position, group, named))
 
     def ledgers(self, position: int | None = None) -> list[StoredFile]:
         """The ledgers, in the order in which they were added; those up to a `position`."""
@@ -86,6 +98,8 @@ class FileLists:
             return records.audit_entries(connection)
 
 
-def _chosen(position: int | None, named: str) -> ColumnElement[bool]:
+def _chosen(position: int | None, group: FileGroup | None, named: str) -> ColumnElement[bool]:
     here = records.up_to(position)
+    if group is not None:
+        here &= files.c.kind.not_in(("ledger", "graph")) if group == "other" else files.c.kind == group
     return here & files.c.name.icontains(named, autoescape=True) if named else here  # `%` and `_` are plain
