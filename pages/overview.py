@@ -69,7 +69,7 @@ ranked = len(ranking.ranked_metrics(HEADLINE)) > 1
 fix_first.draw(state.derived(triage), below=None if ranked else reading)
 if ranked:
     ranks, runs = st.columns([3, 2], gap="medium")
-    with ranks:
+    with ranks, st.container(key="rank-flow"):
         tables.figure(
             lambda: figures.rank_flow(ranking, metrics=HEADLINE, dark=state.is_dark()),
             key="flow",

@@ -14,9 +14,8 @@ from untaken.simulator import RecordIndex
 def main() -> None:
     cards.headline("What-If-Not", "Was the action causally better?")
     st.caption(
-        "Tries each action's alternatives in a clone of the simulator (What-If-Not, from *Counterfactual "
-        "Planning for Generalizable Agents' Actions*, Fu et al.). A WIN above 0.5 means the action was "
-        "better, below 0.5 worse, 0.5 no difference. Only this page experiments; all others use logged data."
+        "Tries each action's alternatives in a clone of the simulator. Only this page experiments; all "
+        "others use logged data."
     )
     index = planned.records()
     runs = choice.planned_runs(index)

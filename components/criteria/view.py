@@ -135,10 +135,10 @@ def evidence(review: CriteriaReview) -> dict[str, Callable[[], object]]:
 
 @panel
 def summary(review: CriteriaReview) -> None:
-    """Four numbers: how many deserve trust, over how many runs and passes, and what has no value."""
+    """How many deserve trust, over how many runs and passes, and what has no value."""
     verified = review.verification
-    again = "computed the same way every time" if review.deterministic else "over the same runs"
-    missing = " · ".join(
+    again = "the same every time" if review.deterministic else f"asked {counted(verified.passes, 'time')}"
+    missing = ", ".join(
         words
         for many, words in (
             (1, f"{review.unscored:,} unscored (no evidence)"),
@@ -147,17 +147,12 @@ def summary(review: CriteriaReview) -> None:
         )
         if many
     )
-    numbers = (
-        (
-            "Criteria to keep",
-            f"{len(verified.kept)} of {len(verified.criteria)}",
-            "stable, lower for failed or disturbed runs, and not redundant",
-        ),
-        ("Runs", f"{verified.subjects:,}", f"values: {SOURCES[review.source].lower()}"),
-        ("Passes", f"{verified.passes:,}", again),
-        ("Values", f"{review.values:,}", missing),
+    st.markdown(
+        f"**{len(verified.kept):,} of {len(verified.criteria):,} criteria to keep**: "
+        "stable, lower for failed or disturbed runs, and not redundant."
     )
-    cards.number_cards(*numbers)
+    values = f"{counted(review.values, 'value')}{f', {missing}' if missing else ''}"
+    st.caption(f"{counted(verified.subjects, 'run')} · {values} · {SOURCES[review.source].lower()}, {again}")
 
 
 @panel
@@ -448,11 +443,11 @@ def one(review: CriteriaReview, known: CriteriaSet) -> None:
             st.markdown(f"**Verifier: {_verdict(check).split(maxsplit=1)[1]}**")
             # The verdict before the colon is said above.
             st.caption(text.sentence(text.label(check.reason.split(": ", maxsplit=1)[-1], 1_000)))
-    with decided, st.container(border=True):
+    with decided:
         if criterion is None:
             st.caption("Quantified here, but not in this workspace. Add its criteria file.")
-        else:
-            st.markdown(f"**{editing.STATUS[criterion.status]}**")
+            return
+        with st.popover(f"{editing.STATUS[criterion.status]}: change or see history"):
             editing.decide(criterion)
             editing.reword(criterion)
             editing.history(criterion)

@@ -15,6 +15,12 @@ const RINGED = 12; // to the outside of both rings; a drawing that fits whole ha
 function makePlanCanvas(vis, root, act) {
   const find = (name) => root.querySelector(`.plan-${name}`);
   const [frame, stage, live, legend] = ["frame", "stage", "live", "legend"].map(find);
+  // A phone has no room beside it for the transcript: there it is opened by a tap.
+  const narrow = matchMedia(`(max-width: ${PHONE}px)`);
+  const fold = () => { root.open = Boolean(act.steady || !act.select || !narrow.matches); };
+  fold();
+  narrow.addEventListener("change", fold);
+  root.classList.toggle("plan-steady", Boolean(act.steady));
   let data = null;
   let network = null;
   let nodes = null;
@@ -355,6 +361,7 @@ function makePlanCanvas(vis, root, act) {
     },
     destroy() {
       resized.disconnect();
+      narrow.removeEventListener("change", fold);
       network?.destroy();
       network = null;
     },

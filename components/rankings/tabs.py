@@ -105,7 +105,7 @@ def _better(corpus: Corpus) -> None:
     report = corpus.ranking
     compared = report.comparisons[pair_view.pick_metric(report)]
     # The pair is chosen first, because the matrix above it marks it.
-    every, picked = st.container(), st.container()
+    every, picked = st.container(key="pair-matrix"), st.container()
     with picked:
         chosen = pair_view.pair(compared)
         if chosen:

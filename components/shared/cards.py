@@ -204,7 +204,8 @@ COMPUTED: Final = {
         "*untested*. Nothing is executed, and no model is asked."
     ),
     "What-If-Not": (
-        "Each alternative action is tried in a clone of the simulator. WIN is the mean of σ(r − r̃), the "
+        "Each alternative action is tried in a clone of the simulator (*Counterfactual Planning for "
+        "Generalizable Agents' Actions*, Fu et al.). WIN is the mean of σ(r − r̃), the "
         "reward of the action less that of an alternative: above 0.5 it was better, 0.5 is a tie. In the "
         "pictures, ↺ marks steps at which the policy was asked again (the WIN is for its first answer), "
         "◆ decisions and ★ achievements."

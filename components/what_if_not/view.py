@@ -114,7 +114,7 @@ def step_by_step(record: PlanningRecord, run: str, read: str) -> None:
 def _step(record: PlanningRecord, step: int, of: tuple[str, ...], *, dark: bool) -> None:
     now = record.steps[step - 1]
     seen, asked = st.columns(2, gap="medium")
-    with seen:
+    with seen, st.container(key="picture"):
         tables.figure(
             partial(figures.frame_figure, now, dark=dark),
             key="frame",

@@ -103,6 +103,7 @@ def test_the_drawn_colours_are_the_status_of_each_sub_goal_and_a_click_shows_its
         assert selection(page) == {"run": run.digest, "sub_goal": wanted.sub_goal}
 
     elsewhere = open_page(page.url, width=390, height=1400, dark=True, elsewhere=True)
+    elsewhere.get_by_text("Plan graph", exact=True).click()
     the_drawn_colours_are_the_status_of_each_sub_goal(elsewhere, NIGHT)
     elsewhere.set_viewport_size({"width": 1440, "height": 1400})
     evidence_of(elsewhere, wanted)
