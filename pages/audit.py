@@ -20,6 +20,10 @@ def main() -> None:
         return
     listed_runs.switch()
     found = view.of_listed_plans(view.audit())
+    if not found.nodes:
+        st.info("No run here has a plan. Compare the tasks that plans name with the task ids of runs.")
+        st.page_link("pages/annotate.py", label="Open the plans", query_params=state.scope())
+        return
     view.numbers(found)
     view.to_look_at(found)
     view.edges(found)

@@ -16,7 +16,7 @@ def main() -> None:
     cards.show_once(editing.DONE)
     proposing.show_message()
     if not found:
-        cards.nothing_here()
+        (cards.all_broken if state.compared().runs else cards.nothing_here)()
         proposing.unique(counts)
         view.listing(known, empty=True)
         editing.write_new()

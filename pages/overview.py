@@ -22,6 +22,10 @@ if not seen.runs:
     cards.nothing_here()
     st.stop()
 
+if not seen.agents:
+    cards.all_broken()
+    st.stop()
+
 lost = seen.broken + len(state.unread())
 counts = [
     counted(seen.runs, "run"),

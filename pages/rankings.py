@@ -17,6 +17,9 @@ cards.headline(
 if not corpus.runs:
     cards.nothing_here()
     st.stop()
+if not corpus.agents:
+    cards.all_broken()
+    st.stop()
 report = corpus.ranking
 unmatched = (
     f" · {counted(len(report.unmatched_tasks), 'task')} that not every agent ran, left out"

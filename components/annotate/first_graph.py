@@ -30,9 +30,15 @@ def offer() -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         have = "has" if found.runs == 1 else "have"
         why = "" if found.draft else " A draft is learned from runs that succeeded, and none of these did."
+        unused = (
+            f" {counted(found.unused, 'plan graph', 'name')} no task of these runs: compare its tasks with "
+            "theirs."
+            if found.unused
+            else ""
+        )
         st.markdown(
             f"**{counted(found.runs, 'run')} {have} no plan graph.** "
-            f"Only the outcome is known: no sub-goal, no place where it went wrong.{why}",
+            f"Only the outcome is known: no sub-goal, no place where it went wrong.{why}{unused}",
             width="stretch",
         )
         _open_annotate("Draft a plan graph" if found.draft else "Write a plan graph")

@@ -74,7 +74,7 @@ def reviews() -> dict[str, CriteriaReview]:
         recorded = None
     if recorded is not None:
         found["recorded"] = recorded
-    if state.compared().runs:
+    if state.compared().agents:
         with st.spinner("Scoring criteria …"):
             found["ledger"] = state.derived(ledger_review)
     return found

@@ -65,6 +65,8 @@ def _group(store: Workspace, position: int | None) -> tuple[FileGroup, int]:
     here = [group for group in GROUPS if counts[group]]
     if st.session_state.get(_GROUP) not in here:
         st.session_state[_GROUP] = here[0]
+    if len(here) < 2:
+        return here[0], counts[here[0]]
     chosen = st.segmented_control(
         "Files",
         here,

@@ -38,6 +38,8 @@ def draw(seen: Overview) -> None:
             f"{seen.lucky.count} of {counted(seen.lucky.n, 'successful run')} with a critical sub-goal."
             f"{undecided}"
             if seen.lucky.n
+            else "No run succeeded."
+            if not seen.succeeded.count
             else "No successful run has a critical sub-goal with a result. Mark critical ones in Annotate.",
         ),
         (

@@ -131,6 +131,13 @@ def nothing_here() -> None:
     first_steps.draw()
 
 
+@panel
+def all_broken() -> None:
+    """What a page says of a workspace in which no run can be counted, with the next step."""
+    st.warning("Every run here is broken, so nothing can be counted.", icon=":material/link_off:")
+    st.page_link("pages/data.py", label="See what is broken", query_params=state.scope())
+
+
 def shared_with_everybody() -> None:
     """Say, where something is uploaded, who sees it."""
     if private_session.area() is not None:

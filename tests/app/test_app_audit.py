@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import said, session
+from sessions import go_to, said, session
 
 from components.annotate.session import CURRENT
 from untaken.workspace import Workspace
@@ -39,6 +39,18 @@ def test_a_click_drafts_the_proposed_edit_and_scores_nothing_by_it(
     assert node.check.tool_call.arguments == {"amount": 67}
     with Workspace(tmp_path) as store:
         assert store.newest_version("refund").version == 1
+
+
+def test_a_plan_that_no_run_has_is_called_that_on_audit_and_overview(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("refund.plan.yaml", GRAPH.replace(b'"*"', b'"other-*"'))
+        store.add("runs.jsonl", a_run("r", task="t").call("pay", ok=True).finish().ledger())
+    app = session(tmp_path, monkeypatch, "audit")
+    assert "No run here has a plan." in said(app)
+    assert not app.metric
+    assert "1 plan graph names no task of these runs" in said(go_to(app, "overview"))
 
 
 def test_plans_of_agents_that_are_not_compared_come_with_all_agents(

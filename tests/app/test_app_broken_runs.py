@@ -50,3 +50,16 @@ def test_every_broken_run_is_listed_on_the_data_page_and_logged_once(
         assert "2 broken ledgers, excluded" in said(go_to(app, "overview"))
         assert logged(at) == [("DTL-STRAT-006", "careful-2"), ("DTL-STRAT-006", "careful-3")]
     assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("page", ["overview", "rankings", "criteria"])
+def test_where_every_run_is_broken_a_page_says_so_and_leads_to_the_data(
+    page: str, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with Workspace.open_folder(tmp_path) as store:
+        store.add("a.jsonl", desk.careful(2).ledger().replace(b'"search"', b'"sealed"', 1))
+    app = session(tmp_path, monkeypatch, page)
+    assert [warning.value for warning in app.warning] == [
+        "Every run here is broken, so nothing can be counted."
+    ]
+    assert "See what is broken" in [link.proto.label for link in app.get("page_link")]

@@ -134,9 +134,9 @@ def _words(node: Any) -> str:
     """What one element says; nothing for frames, drawings of our own and style."""
     kind, label = node.type, getattr(node, "label", "")
     if kind == "bidi_component" and node.proto.component_name.endswith("untaken_queue"):
-        return "\n".join(
-            f"- {row['icon']} {row['what']} · {row['run']}" for row in json.loads(node.proto.json)["rows"]
-        )
+        sent = json.loads(node.proto.json)
+        rows = [(one, "▸" if one["digest"] == sent["here"] else "-") for one in sent["rows"]]
+        return "\n".join(f"{mark} {one['icon']} {one['what']} · {one['run']}" for one, mark in rows)
     if kind in ("flex_container", "column", "html", "bidi_component", "main", "sidebar", "event", "form"):
         return ""
     if kind in ("tab_container", "popover", "download_button"):

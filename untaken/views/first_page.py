@@ -18,6 +18,7 @@ from untaken.analysis import (
 )
 from untaken.errors import Unscored
 from untaken.plans import teaches
+from untaken.scoring import RunScore
 from untaken.views.advising import AdvisedChoice, CheaperOption, advised
 from untaken.views.overview import Overview, overview
 from untaken.views.review import OrderedRun, ReviewItem, contradictory, review_items, review_order
@@ -80,10 +81,14 @@ class ShownChoices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithoutGraph:
-    """How many unbroken runs no plan graph covers; `draft`: whether one can be drafted from them."""
+    """How many unbroken runs no plan graph covers.
+
+    `draft`: whether a graph can be drafted from them; `unused`: how many graphs no run has.
+    """
 
     runs: int
     draft: bool
+    unused: int
 
 
 def first_numbers(corpus: Corpus) -> Overview:
@@ -95,7 +100,9 @@ def first_numbers(corpus: Corpus) -> Overview:
 def without_graph(corpus: Corpus) -> WithoutGraph:
     """How many unbroken runs no plan graph covers, and whether a draft of one can learn from them."""
     found = runs_without_graph(corpus)
-    return WithoutGraph(runs=len(found), draft=any(map(teaches, found)))
+    used = {score.graph_id for score in corpus.scores.values() if isinstance(score, RunScore)}
+    unused = sum(graph.id not in used for graph in corpus.graphs.graphs)
+    return WithoutGraph(runs=len(found), draft=any(map(teaches, found)), unused=unused)
 
 
 def ranks_alone(corpus: Corpus) -> RankReport:
