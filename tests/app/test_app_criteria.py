@@ -8,7 +8,7 @@ from typing import Any
 
 import desk
 import pytest
-from sessions import metrics, said, sent, session, show_tab
+from sessions import said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
