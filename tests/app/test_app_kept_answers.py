@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from sessions import go_to, said, session
+from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from components.shared import evaluating
@@ -135,10 +135,11 @@ def test_nothing_is_kept_of_what_nobody_opens_again(folder: Path) -> None:
 def test_a_server_started_again_shows_decisions_without_evaluating_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = shown(go_to(session(folder, monkeypatch), "decisions"))
+    fold = "without-open"  # no alternative has a history here
+    before = shown(show_tab(go_to(session(folder, monkeypatch), "decisions"), fold, True))
     assert before[1]
     app = started_again(folder, monkeypatch)
-    assert shown(go_to(app, "decisions")) == before
+    assert shown(show_tab(go_to(app, "decisions"), fold, True)) == before
     assert not was_read(folder)
 
 
