@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from math import expm1, log1p, sqrt
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import jsonschema
 import pytest
+from scipy.stats import t
 
 from untaken.errors import Unscored, UntakenError
 from untaken.simulator.ablation_analysis import ablation, summarise
@@ -67,9 +70,18 @@ def test_an_arm_is_scored_over_all_worlds() -> None:
     assert list(first.success_percent.values()) == percents
     assert (first.episodes, first.successes, first.achievements) == (4, 3, 12.5)
     assert (first.asked_again, first.revised) == (40 / 200, 20 / 200)
-    assert not isinstance(first.score_low, Unscored)
-    assert not isinstance(first.score_high, Unscored)
-    assert first.score_low <= first.score <= first.score_high
+
+
+def test_the_interval_of_a_score_is_by_the_jackknife_over_worlds() -> None:
+    def score(*reached: int) -> float:
+        return crafter_score([100 * fmean(n > at for n in reached) for at in range(22)])
+
+    worlds = (12, 14, 9, 15)
+    without = [log1p(score(*worlds[:at], *worlds[at + 1 :])) for at in range(4)]
+    reach = t.ppf(0.975, 3) * sqrt(3 / 4 * sum((one - fmean(without)) ** 2 for one in without))
+    ends = [expm1(log1p(score(*worlds)) + side * reach) for side in (-1, 1)]
+    first = found().arms[0]
+    assert (first.score_low, first.score_high) == pytest.approx((max(0, ends[0]), min(100, ends[1])))
 
 
 def test_differences_are_of_the_same_worlds() -> None:

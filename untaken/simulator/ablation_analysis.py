@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import expm1, log1p
 from statistics import fmean
 from typing import Final
 
@@ -19,13 +20,12 @@ from untaken.simulator.loop import Episode
 from untaken.stats import (
     Floats,
     adjusted_wald,
-    bootstrap_interval,
     discordant_tasks,
     holm,
     mcnemar_p,
+    reach_of_sum,
     resampled_interval,
     sign_flip_p,
-    task_weights,
     wald_interval,
 )
 
@@ -36,15 +36,12 @@ LEAST_WORLDS: Final = 2
 def ablation(setup: Setup, played: Mapping[str, Sequence[Episode]]) -> Ablation:
     """Compares the arms, world by world."""
     seeds = tuple(episode.seed for episode in played[FULL])
-    # One draw of worlds serves all arms: the difference of two scores is over the same worlds each time.
-    drawn = _drawn(len(seeds))
-    scores = {name: _resampled_scores(_reached(episodes), drawn) for name, episodes in played.items()}
-    arms = tuple(_arm(name, episodes, scores[name]) for name, episodes in played.items())
+    arms = tuple(summarise(name, episodes) for name, episodes in played.items())
     return Ablation(
         setup=setup,
         seeds=seeds,
         arms=arms,
-        differences=_differences(played, {arm.name: arm.score for arm in arms}, scores),
+        differences=_differences(played, {arm.name: arm.score for arm in arms}),
         causes_matter=any(
             not _same(with_it, without)
             for one, other in ((FULL, "w/o SCE"), ("w/o WIN", "w/o both"))
@@ -60,11 +57,6 @@ def unanswered(episodes: Sequence[Episode]) -> int | None:
     return sum(counts) if counts else None
 
 
-def summarise(name: str, episodes: Sequence[Episode]) -> AblationArm:
-    """Results of episodes in different worlds."""
-    return _arm(name, episodes, _resampled_scores(_reached(episodes), _drawn(len(episodes))))
-
-
 def _same(one: Episode, other: Episode) -> bool:
     # What was kept says what the evaluator saw, not what was done: an arm without an evaluator keeps nothing.
     return replace(one, kept={}) == replace(other, kept={}, policy=one.policy)
@@ -75,38 +67,37 @@ def _reached(episodes: Sequence[Episode]) -> Floats:
     return np.array([[float(name in e.unlocked) for name in ACHIEVEMENTS] for e in episodes])
 
 
-def _drawn(worlds: int) -> Floats:
-    """(resamples, worlds): how often each world was drawn; none for a single world."""
-    if worlds < LEAST_WORLDS:
-        return np.empty((0, worlds))
-    return np.concatenate(list(task_weights(worlds, RESAMPLES, 0)))
+def _without_each(reached: Floats) -> Floats:
+    """(worlds,): ln(1 + score) without each of the worlds."""
+    others = (reached.sum(axis=0) - reached) / max(len(reached) - 1, 1)
+    scores: Floats = np.log1p(100 * others).mean(axis=1)
+    return scores
 
 
-def _resampled_scores(reached: Floats, drawn: Floats) -> Floats:
-    """(resamples,): the Crafter score over the drawn worlds."""
-    # The score is not a mean over worlds: each resample needs its own success rates before the logarithms.
-    percents = 100 * drawn @ reached / max(len(reached), 1)
-    return np.array([crafter_score(row) for row in percents.tolist()])
-
-
-def _interval(values: Floats, worlds: int) -> tuple[Score, Score]:
-    if not values.size:
+def _interval(value: float, without: Floats) -> tuple[Score, Score]:
+    """Of what as many worlds give: value ± t · s, s² the jackknife variance over worlds."""
+    n = len(without)
+    if n < LEAST_WORLDS:
         none = Unscored("an interval needs at least two worlds")
         return none, none
-    low, high = bootstrap_interval(values[:, None], worlds)[:, 0]
-    return float(low), float(high)
+    # No bootstrap: a world that is not drawn takes its rare achievements along, and resampled scores are low.
+    reach = reach_of_sum(((n - 1) / n * (without - without.mean())).tolist(), n)
+    return value - reach, value + reach
 
 
-def _arm(name: str, episodes: Sequence[Episode], scores: Floats) -> AblationArm:
+def summarise(name: str, episodes: Sequence[Episode]) -> AblationArm:
+    """Results of episodes in different worlds."""
     steps = sum(e.steps for e in episodes)
     reached = _reached(episodes)
-    low, high = _interval(scores, len(episodes))
+    score = crafter_score((100 * reached.mean(axis=0)).tolist())
+    # On the scale of its logarithms, on which a score is a mean over achievements.
+    low, high = _interval(log1p(score), _without_each(reached))
     return AblationArm(
         name=name,
         episodes=len(episodes),
-        score=crafter_score((100 * reached.mean(axis=0)).tolist()),
-        score_low=low,
-        score_high=high,
+        score=score,
+        score_low=low if isinstance(low, Unscored) else max(0.0, expm1(low)),
+        score_high=high if isinstance(high, Unscored) else min(100.0, expm1(high)),
         achievements=fmean(len(e.unlocked) for e in episodes),
         successes=sum(map(succeeded, episodes)),
         mean_steps=steps / len(episodes),
@@ -117,7 +108,7 @@ def _arm(name: str, episodes: Sequence[Episode], scores: Floats) -> AblationArm:
 
 
 def _differences(
-    played: Mapping[str, Sequence[Episode]], score: Mapping[str, float], scores: Mapping[str, Floats]
+    played: Mapping[str, Sequence[Episode]], score: Mapping[str, float]
 ) -> tuple[ArmDifference, ...]:
     full, others = played[FULL], [name for name in played if name != FULL]
     worlds = len(full)
@@ -132,9 +123,10 @@ def _differences(
     more, less = discordant_tasks(wins)
     # Two arms may succeed in the same worlds, where a bootstrap interval would collapse to a point.
     within, unlike = wald_interval(*adjusted_wald(more, less, worlds)), mcnemar_p(more, less)
+    left = {name: np.expm1(_without_each(_reached(episodes))) for name, episodes in played.items()}
     found = []
     for place, name in enumerate(others):
-        low, high = _interval(scores[FULL] - scores[name], worlds)
+        low, high = _interval(score[FULL] - score[name], left[FULL] - left[name])
         found.append(
             ArmDifference(
                 without=name,

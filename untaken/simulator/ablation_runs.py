@@ -34,7 +34,7 @@ class AblationArm:
 
     Attributes:
         episodes: worlds played.
-        score: Crafter score over these, in percent; with a 95% bootstrap interval over worlds.
+        score: Crafter score over these, in percent; with a 95% jackknife interval over worlds.
         achievements: mean number reached in a world.
         successes: worlds with success, as a recorded run has it (`succeeded`).
         asked_again: share of steps at which What-If-Not had the policy asked again.
@@ -66,7 +66,7 @@ class ArmDifference:
         p: two-sided sign-flip p of it; `p_holm` adjusted for all differences shown.
         success: difference of the success rates (`succeeded`), with its adjusted Wald interval; `success_p`
             is McNemar's exact p.
-        score: difference of the Crafter scores, with its bootstrap interval over worlds.
+        score: difference of the Crafter scores, with its jackknife interval over worlds.
     """
 
     without: str
@@ -140,7 +140,7 @@ def remarks(found: Ablation) -> tuple[str, ...]:
     return (
         f"Here: {player}, {setup.task or 'open play'}, at most {setup.steps:,} steps in each of "
         f"{len(found.seeds)} worlds, reward {win.reward}, asked again {where}. "
-        "Intervals: bootstrap over worlds.",
+        "Intervals: over worlds.",
         *notes,
         "Not comparable in level: the published agent is a language model of 72 billion parameters, scored "
         "over 1 M steps, mean ± sd over 5 seeds, with an unpublished reward and prompts; a script knows "

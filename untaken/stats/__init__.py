@@ -33,7 +33,6 @@ from untaken.lazy_imports import imported_on_first_use
 # fmt: off
 if TYPE_CHECKING:
     from untaken.stats.betting import Decided as Decided, decide as decide
-    from untaken.stats.bootstrap import bootstrap_interval as bootstrap_interval, task_weights as task_weights
     from untaken.stats.contrast import (
         HistorySample as HistorySample, band_between as band_between, band_of as band_of,
     )
