@@ -80,6 +80,7 @@ class Intake:
         self._done = done
         self._files: dict[str, str] = {}
         self._claimed: dict[str, dict[bytes, str]] = {}
+        self._runs_of: dict[bytes, tuple[str, str]] = {}
         self._sessions = SessionCopies()
         self._agents: dict[str, str] = {}
 
@@ -209,6 +210,10 @@ class Intake:
             log.findings.add("duplicate-run", message, run=run_id, hint=hint)
         if session is not None:
             session.kept = kept
+        twin, home = self._runs_of.setdefault(print_, (kept, log.name))
+        if home != log.name and twin != kept and record:  # in one file, equal words may be two tries
+            message = f"it holds the same as {clip(twin)} in {clip(home)}; both count"
+            log.findings.add("same-record", message, run=kept, hint="Convert one of the two files alone.")
         return kept
 
     def _take_back(self, copy: SessionCopy) -> None:
