@@ -48,14 +48,14 @@ def found(runs: Sequence[Run], log: Sequence[Observed]) -> dict[tuple[str, str],
 
 
 def test_a_choice_gathers_every_point_that_made_it() -> None:
-    runs = [past(f"r{i}", "a|b", "a|b|c", day=9 + i) for i in range(3)]
+    runs = [past(f"r{i}", "a|b", "a|b|c", day=9 + i, success=i > 0) for i in range(3)]
     choice = found(runs, [*arm("a", 2, 8), *arm("b", 9, 1)])["a", "b"]
     assert choice.points == tuple((run.digest, seq) for run in runs for seq in (1, 2))
     assert (choice.agents, choice.tasks) == (("agent",), ("task",))
     assert (choice.n_selected, choice.n_alternative) == (10, 10)
     assert len(choice.deltas) == 6 == choice.may_be_better + choice.was_better + choice.equivalent
     assert choice.mean_delta == pytest.approx(sum(choice.deltas) / 6)
-    assert choice.max_delta == max(choice.deltas)
+    assert choice.max_delta == max(choice.deltas) > min(choice.deltas)
 
 
 def test_both_histories_are_those_of_all_that_is_known_and_of_no_single_run() -> None:

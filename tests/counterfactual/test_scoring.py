@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from untaken.counterfactual import Outcome, Scale, Terms, Weights, score, verdict_of
 from untaken.counterfactual.memory import Spans, ValueRange
+from untaken.counterfactual.path_columns import VERDICTS, verdicts_of
+from untaken.counterfactual.paths import THRESHOLD
 from untaken.errors import Unscored, UntakenError
 
 
@@ -91,6 +94,8 @@ EDGES = [
 @pytest.mark.parametrize("case", EDGES, ids=lambda case: case.desc)
 def test_verdict_compares_the_unrounded_double(case: Edge) -> None:
     assert verdict_of(case.delta) == case.want
+    column = np.array([math.nan if isinstance(case.delta, Unscored) else case.delta])
+    assert VERDICTS[verdicts_of(column, THRESHOLD)[0]] == case.want
 
 
 def test_cost_and_steps_are_normalised_by_the_spans_and_clamped() -> None:
