@@ -51,7 +51,10 @@ def draw(review: ChoiceReview) -> None:
     """Counts, figure, the chosen choice, and both tables."""
     choice_view.evaluated_or_not(review)
     if review.paths.empty:
-        st.info("No run has two or more decision points with alternatives, so there are no paths to compare.")
+        st.info(
+            "No run has two or more decision points with alternatives, so there are no paths to compare. "
+            "Agents record them with `run.choose`: the skill taken, and what else was open."
+        )
         return
     paths = _filtered(review.paths)
     choices = review.among(paths)

@@ -153,7 +153,7 @@ def test_a_task_is_handed_over_with_a_plan_that_asks_for_the_writes_agents_agree
         runs.append(made.call("pay", ok=True, order="HAT201").finish(False).run())
     found = evaluate_corpus(runs, [plan], resamples=0)
     packet = audit_packet(found, audit_corpus(found).tasks[0])
-    assert (packet.runs_found, packet.proposed) == (4, 'pay({"order":"HAT201"})')
+    assert (packet.runs_found, packet.proposed) == (4, 'pay(order = "HAT201")')
     (tmp_path / packet.test.file).write_text(packet.test.plan, encoding="utf-8")
     asked = evaluate_corpus(runs, [load_graph(tmp_path / packet.test.file)], resamples=0)
     assert all(score.completion == 1 for score in asked.scores.values() if isinstance(score, RunScore))
