@@ -343,3 +343,12 @@ def test_an_expected_action_is_met_by_exactly_its_arguments_whatever_was_answere
     record["traj"] = [tau_call("buy", {"seat": "seats"}), tau_answer("sold")]
     _, (missed,) = converted("tau-bench", tmp_path / "missed", put(tmp_path / "b.json", [record]))
     assert score_run(missed, graph).completed == 0
+
+
+def test_a_record_that_another_file_has_under_another_agent_is_named(tmp_path: Path) -> None:
+    files = [put(tmp_path / f"{name}-airline.json", [tau_record()]) for name in ("gpt-9", "gpt-8")]
+    files[0].write_text(files[0].read_text() + "\n")  # no copy of the file
+    conversion, runs = converted("tau-bench", tmp_path / "out", *files)
+    assert len(runs) == 2
+    (message,) = [finding.message for finding in conversion.findings if finding.code == "same-record"]
+    assert "-airline.json; both count" in message
