@@ -86,8 +86,9 @@ def _place(run: Run, offered: Sequence[Place], goals: Mapping[str, str]) -> Plac
         st.session_state[PLACE] = RUN
         fresh = [one for one in fresh if one.event is None]  # events were selected in the run before
     st.session_state[SEEN] = (run.digest, tuple(offered))
-    if fresh or st.session_state.get(PLACE) not in known:
-        st.session_state[PLACE] = fresh[-1] if fresh else RUN
+    chosen_before = st.session_state.get(PLACE)
+    # Set even where it stays: a page that draws the control again drops what was chosen on another.
+    st.session_state[PLACE] = fresh[-1] if fresh else chosen_before if chosen_before in known else RUN
     if len(known) == 1:
         return RUN
     chosen: Place | None = st.segmented_control(

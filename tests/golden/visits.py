@@ -53,11 +53,8 @@ class Visit:
 
     def _open(self, page: str, *address: str) -> None:
         """Follows a link: ``open PAGE NAME=VALUE``."""
-        self._page, self._app = page, session(Path.cwd() / "w", self._patch, page)
-        for name, _, value in (part.partition("=") for part in address):
-            self.app.query_params[name] = value
-        if address:
-            self.app.run()
+        asked = {name: value for name, _, value in (part.partition("=") for part in address)}
+        self._page, self._app = page, session(Path.cwd() / "w", self._patch, page, **asked)
 
     def _again(self) -> None:
         """Somebody else opens the same address: what it does not hold changes."""
