@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -129,20 +129,11 @@ def _plain(column: Any) -> object:
     # Arrays are kept as bytes, which is much faster than as lists of numbers.
     if isinstance(column, Points):
         return column.run.tobytes(), column.seq.tobytes()
-    if callable(column):
-        return None
     return column.dtype.str, column.tobytes()
 
 
 def _column(kind: type, plain: Any) -> object:
-    if plain is None:
-        return _compared_elsewhere
     first, second = plain
     if kind is Points:
         return Points((), array("q", first), array("q", second))
     return np.frombuffer(second, dtype=np.dtype(first))
-
-
-def _compared_elsewhere(*_: object) -> NoReturn:
-    """In place of what pairs of agents are compared by: the runs that it needs are not kept."""
-    raise LookupError("a kept ranking compares no pairs")

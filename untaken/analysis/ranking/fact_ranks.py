@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, fields
 from itertools import chain, repeat
 from math import fsum
 from typing import Final
@@ -19,7 +19,18 @@ from untaken.analysis.ranking.rank_report import RankReport
 from untaken.facts import Facts
 
 
-def rank_facts(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankReport:
+@dataclass(frozen=True, kw_only=True)
+class FactReport(RankReport):
+    """A ranking of which the facts are known, and no run: it answers while they are open."""
+
+    facts: Facts = field(repr=False, compare=False)
+
+    def measure(self, metric: str, agents: Sequence[str], tasks: Sequence[str]) -> Cells:
+        """As in `RankReport`."""
+        return _cells(self.facts, metric, tuple(agents), tuple(tasks))
+
+
+def rank_facts(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> FactReport:
     """Agents ranked as `rank_agents` ranks their runs: the same numbers, to the last digit.
 
     Of several sets of agents without a task in common, the one with most runs is ranked. The report knows no
@@ -42,12 +53,10 @@ def rank_facts(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankR
         for metric in METRICS
         if metric != WEIGHTED or facts.rows(_WEIGHTED, [rule, list(agents)])
     ]
-
-    def measure(metric: str, some: tuple[str, ...]) -> Cells:
-        return _cells(facts, metric, some, tuple(tasks))
-
-    report = rank_tables(tables, shared, measure, missing=rule, resamples=resamples, seed=seed)
-    return replace(report, unmatched_tasks=tuple(sorted({task for _, task, _ in ran}.difference(shared))))
+    report = rank_tables(tables, shared, missing=rule, resamples=resamples, seed=seed)
+    known = {one.name: getattr(report, one.name) for one in fields(report)}
+    unmatched = tuple(sorted({task for _, task, _ in ran}.difference(shared)))
+    return FactReport(**known | {"unmatched_tasks": unmatched, "facts": facts})
 
 
 _WEIGHTED: Final = """SELECT 1 FROM results WHERE counts AND weight <> 1

@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 
 from untaken.analysis.ranking.compared.tables import (
-    Cells,
-    Measure,
     MetricTable,
     by_cell,
-    metric_cells,
     metric_table,
     metrics_of,
     split_tasks,
@@ -76,12 +73,7 @@ def rank_agents(
     cells = by_cell(runs)
     agents, shared, unmatched = split_tasks(cells)
     tables = [metric_table(metric, cells, agents, shared) for metric in metrics_of(runs)]
-    every = tuple(sorted({*shared, *unmatched}))
-
-    def measure(metric: str, some: tuple[str, ...]) -> Cells:
-        return metric_cells(metric, cells, some, every)
-
-    report = rank_tables(tables, shared, measure, missing=rule, resamples=resamples, seed=seed)
+    report = rank_tables(tables, shared, missing=rule, resamples=resamples, seed=seed)
     return replace(
         report,
         contradictions=contradictory_runs(runs),
@@ -93,7 +85,6 @@ def rank_agents(
 def rank_tables(
     tables: Sequence[MetricTable],
     shared: tuple[str, ...],
-    measure: Measure,
     *,
     missing: str,
     resamples: int,
@@ -106,7 +97,6 @@ def rank_tables(
     Args:
         tables: of each metric, over the shared tasks.
         shared: the tasks that every agent ran.
-        measure: gives a metric on every task, for pairs of agents.
         missing: as for `rank_agents`.
         resamples: likewise.
         seed: likewise.
@@ -125,8 +115,6 @@ def rank_tables(
         shared_tasks=shared,
         unmatched_tasks=(),
         missing=missing,
-        outcome=outcome,
-        measure=measure,
         bootstrap=Bootstrap(resamples=resamples, seed=seed),
     )
 

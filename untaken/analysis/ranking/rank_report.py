@@ -19,6 +19,7 @@ from untaken.analysis.ranking.comparisons import (
 from untaken.analysis.ranking.metrics import OUTCOME, USUAL
 from untaken.analysis.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
 from untaken.errors import number
+from untaken.limits import COMPARED_AGENTS
 from untaken.scoring import RunScore
 
 
@@ -30,7 +31,6 @@ class RankReport:
     all of it, and it takes longer than the ranking itself.
 
     Attributes:
-        outcome: how often agents succeeded, by shared task; `measure`: by what pairs are compared.
         runs: the scored runs that were ranked; none where only facts are known.
         bootstrap: what the intervals rest on.
     """
@@ -42,23 +42,29 @@ class RankReport:
     shared_tasks: tuple[str, ...]
     unmatched_tasks: tuple[str, ...]
     missing: str
-    outcome: compared.MetricTable = field(repr=False, compare=False)
-    measure: compared.Measure = field(repr=False, compare=False)
     runs: tuple[RunScore, ...] = field(default=(), repr=False, compare=False)
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
         """Every pair of agents over the tasks that both ran, and the groups of ties, by metric."""
-        return {
-            metric: compared.compare(metric, self.measure, standings, self.bootstrap)
+        tasks = sorted({*self.shared_tasks, *self.unmatched_tasks})
+        found = {
+            metric: self.measure(metric, [ranked.agent for ranked in standings[:COMPARED_AGENTS]], tasks)
             for metric, standings in self.metrics.items()
         }
+        return {metric: compared.compare(cells, self.bootstrap) for metric, cells in found.items()}
 
     @cached_property
     def pass_k(self) -> tuple[PassK, ...]:
         """pass^k of each agent, over the tasks that all of them ran."""
-        return compared.pass_k_curve(self.outcome)
+        agents = sorted(ranked.agent for ranked in self.metrics[OUTCOME])
+        outcome = self.measure(OUTCOME, agents, self.shared_tasks)
+        return compared.pass_k_curve(compared.table_of(outcome, self.shared_tasks))
+
+    def measure(self, metric: str, agents: Sequence[str], tasks: Sequence[str]) -> compared.Cells:
+        """A metric of some agents on some tasks."""
+        return compared.metric_cells(metric, self.cells, tuple(agents), tuple(tasks))
 
     @cached_property
     def workflows(self) -> tuple[WorkflowVerdict, ...]:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     )
     from untaken.analysis.ranking.compared.quadrants import quadrant_points as quadrant_points
     from untaken.analysis.ranking.compared.tables import (
-        Measure as Measure,
-        MetricTable as MetricTable,
+        Cells as Cells,
         RunsByCell as RunsByCell,
         by_cell as by_cell,
+        metric_cells as metric_cells,
+        table_of as table_of,
     )
 
     from untaken.analysis.ranking.compared.workflow import (

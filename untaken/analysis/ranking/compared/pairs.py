@@ -11,25 +11,23 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from untaken.analysis.ranking.compared.tables import Cells, Measure
+from untaken.analysis.ranking.compared.tables import Cells
 from untaken.analysis.ranking.comparisons import Comparison, PairedDifference
 from untaken.analysis.ranking.metrics import OUTCOME
-from untaken.analysis.ranking.ranked import NO_INTERVAL, Bootstrap, RankedAgent
+from untaken.analysis.ranking.ranked import NO_INTERVAL, Bootstrap
 from untaken.errors import Score, Unscored
-from untaken.limits import COMPARED_AGENTS
 from untaken.stats import Floats, holm, paired
 
 NOT_COUNTED: Final = Unscored("not a comparison of single binary trials")
 NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")
 
 
-def compare(
-    metric: str, measure: Measure, standings: Sequence[RankedAgent], bootstrap: Bootstrap
-) -> Comparison:
-    """Every pair of agents under one metric; of many agents, the first `COMPARED_AGENTS`."""
-    agents = tuple(ranked.agent for ranked in standings[:COMPARED_AGENTS])
-    pairs = _adjusted(_pairs(measure(metric, agents), bootstrap))
-    return Comparison(metric=metric, agents=agents, pairs=pairs, ties=tie_groups(agents, pairs))
+def compare(found: Cells, bootstrap: Bootstrap) -> Comparison:
+    """Every pair of agents under one metric, over all tasks."""
+    pairs = _adjusted(_pairs(found, bootstrap))
+    return Comparison(
+        metric=found.metric, agents=found.agents, pairs=pairs, ties=tie_groups(found.agents, pairs)
+    )
 
 
 def _pairs(found: Cells, bootstrap: Bootstrap) -> list[PairedDifference]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -98,10 +98,6 @@ class Cells:
     runs: NDArray[np.int64]
     trials: Floats
     reasons: Mapping[str, str]
-
-
-Measure = Callable[[str, tuple[str, ...]], Cells]
-"""A metric of some agents, on every task that any agent of the ranking ran."""
 
 
 def metric_cells(metric: str, cells: RunsByCell, agents: tuple[str, ...], tasks: tuple[str, ...]) -> Cells:
