@@ -79,10 +79,10 @@ def other_sets() -> None:
     if not others:
         return
     here = next(group for group in groups if group not in others)
-    every = sum(len(group.digests) for group in groups)
+    every = sum(group.runs for group in groups)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sets"):
         st.caption(
-            f"{len(here.digests):,} of {counted(every, 'run')}: only agents with common tasks are compared.",
+            f"{here.runs:,} of {counted(every, 'run')}: only agents with common tasks are compared.",
             width="content",
         )
         with st.popover(counted(len(others), "other set"), type="tertiary"):

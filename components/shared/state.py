@@ -382,13 +382,13 @@ def write_scope() -> None:
 def group_words(group: Group) -> str:
     """What a set of agents is called in the sidebar."""
     agents = first_few([text.one_line(text.agent(agent), 60) for agent in group.agents], 3)
-    counts = ((group.digests, "run"), (group.agents, "agent"), (group.tasks, "task"))
-    return f"{', '.join(counted(len(some), noun) for some, noun in counts)}: {agents}"
+    counts = ((group.runs, "run"), (len(group.agents), "agent"), (len(group.tasks), "task"))
+    return f"{', '.join(counted(some, noun) for some, noun in counts)}: {agents}"
 
 
 def group_labels() -> dict[str, str]:
     """The same by name, as short as the sidebar is narrow; with the first agent where two would be alike."""
-    counts = {group.name: f"{_agents(group)} · {counted(len(group.digests), 'run')}" for group in groups()}
+    counts = {group.name: f"{_agents(group)} · {counted(group.runs, 'run')}" for group in groups()}
     alike = [words for words in counts.values() if [*counts.values()].count(words) > 1]
     first = {group.name: text.one_line(group.agents[0], 24) for group in groups()}
     return {name: f"{first[name]}: {words}" if words in alike else words for name, words in counts.items()}

@@ -157,4 +157,4 @@ def test_an_agent_or_task_that_nobody_ran_is_a_wrong_use(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["score", "a.jsonl", "--graphs", "g", "--compared", "nobody", "--json"]) == 2
-    assert "no run is of an agent or a task 'nobody'" in capsys.readouterr().err
+    assert "no unbroken run is of an agent or a task 'nobody'" in capsys.readouterr().err

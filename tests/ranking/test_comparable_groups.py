@@ -49,6 +49,23 @@ def test_a_group_of_broken_runs_alone_comes_last() -> None:
     assert [g.name for g in comparable_groups([*broken, *runs(("c", "y"))])] == ["y", "x"]
 
 
+def test_what_a_broken_ledger_says_joins_no_agents() -> None:
+    sound = runs(("a", "x"), ("b", "y"), ("b", "y2"))
+    pairs = [("a", "y"), ("new", "y"), ("new", "z")]  # where its agent is, where its task is, alone
+    broken = [a_run(f"{n}", agent=a, task=t).finish().run("ALTERED") for n, (a, t) in enumerate(pairs)]
+    found = comparable_groups([*broken, *sound])
+    assert [(g.name, g.agents, g.runs) for g in found] == [
+        ("y", ("b",), 2),
+        ("x", ("a",), 1),
+        ("z", ("new",), 0),
+    ]
+    assert [set(g.digests) for g in found] == [
+        {broken[1].digest, *(run.digest for run in sound[1:])},
+        {broken[0].digest, sound[0].digest},
+        {broken[2].digest},
+    ]
+
+
 def test_no_runs_no_groups() -> None:
     assert comparable_groups([]) == ()
 

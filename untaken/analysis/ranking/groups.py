@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -20,11 +20,12 @@ class Group:
     """Agents and tasks that hang together; no agent outside ran any of these tasks.
 
     Attributes:
-        digests: content digests of its runs, in reading order.
+        digests: content digests of its runs, in reading order; `runs`: how many of these are not broken.
         agents, tasks: sorted names (untrusted text).
     """
 
     digests: tuple[str, ...]
+    runs: int
     agents: tuple[str, ...]
     tasks: tuple[str, ...]
 
@@ -42,29 +43,34 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     A workspace often holds runs of several benchmarks. Rankings over "the tasks that all agents ran"
     mean something inside such a part only.
     """
-    members: dict[str, list[Run]] = {}
     everyone = list(runs)
-    who_ran_what = [(started.agent, started.task_id) for started in (run.started for run in everyone)]
-    pairs = dict.fromkeys(who_ran_what)
-    part = parts_of(pairs)
-    names: dict[str, tuple[set[str], set[str]]] = {}
-    for agent, task in pairs:
-        agents, tasks = names.setdefault(part[agent], (set(), set()))
-        agents.add(agent)
-        tasks.add(task)
-    for run, (agent, _) in zip(everyone, who_ran_what, strict=True):
-        members.setdefault(part[agent], []).append(run)
-    groups = [
-        Group(
-            digests=tuple([run.digest for run in found]),
-            agents=tuple(sorted(names[first][0])),
-            tasks=tuple(sorted(names[first][1])),
-        )
-        for first, found in members.items()
-    ]
-    broken = {run.digest for run in everyone if run.integrity.broken}
-    return tuple(
-        sorted(groups, key=lambda g: (broken.issuperset(g.digests), -len(g.digests), -len(g.agents), g.name))
+    sound = [run for run in everyone if not run.integrity.broken]
+    part = parts_of(_who_ran_what(sound))
+    of_task = {task: part[agent] for agent, task in _who_ran_what(sound)}
+    # What a broken ledger says joins no agents: its run goes where its agent is, else where its task is.
+    alone = parts_of(
+        _who_ran_what(run for run in everyone if run.agent not in part and run.task_id not in of_task)
+    )
+    members: dict[str, list[Run]] = {}
+    for run in everyone:
+        first = part.get(run.agent) or of_task.get(run.task_id) or alone[run.agent]
+        members.setdefault(first, []).append(run)
+    groups = [_group(found) for found in members.values()]
+    return tuple(sorted(groups, key=lambda g: (not g.runs, -g.runs, -len(g.digests), -len(g.agents), g.name)))
+
+
+def _who_ran_what(runs: Iterable[Run]) -> dict[tuple[str, str], None]:
+    return dict.fromkeys((started.agent, started.task_id) for started in (run.started for run in runs))
+
+
+def _group(found: Sequence[Run]) -> Group:
+    sound = [run for run in found if not run.integrity.broken]
+    named = _who_ran_what(sound or found)
+    return Group(
+        digests=tuple([run.digest for run in found]),
+        runs=len(sound),
+        agents=tuple(sorted({agent for agent, _ in named})),
+        tasks=tuple(sorted({task for _, task in named})),
     )
 
 
@@ -83,7 +89,9 @@ def agents_compared_with(runs: Iterable[Run], name: str) -> Group:
             return group
     known = ", ".join(islice((agent for group in groups for agent in group.agents), MOST_NAMED))
     raise UntakenError(
-        "agent-unknown", f"no run is of an agent or a task {name!r}", hint=f"Agents: {known or 'none'}."
+        "agent-unknown",
+        f"no unbroken run is of an agent or a task {name!r}",
+        hint=f"Agents: {known or 'none'}.",
     )
 
 
