@@ -53,7 +53,7 @@ def view(here: EditorSession, seen: Preview | None) -> None:
     views = {
         "Preview": lambda: preview.details(seen),
         "Table": lambda: annotate_table.table(here.graph),
-        "Tools": lambda: annotate_tools.tools(here.graph),
+        "Tasks and tools": lambda: annotate_tools.tools(here.graph),
         "Mapping": lambda: mapping.workbench(here.graph),
         "Suggest": lambda: discovery.suggest(here.graph),
         "Versions and export": lambda: annotate_versions.versions(here),

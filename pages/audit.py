@@ -21,7 +21,10 @@ def main() -> None:
     listed_runs.switch()
     found = view.of_listed_plans(view.audit())
     if not found.nodes:
-        st.info("No run here has a plan. Compare the tasks that plans name with the task ids of runs.")
+        st.info(
+            "No run here has a plan. Compare the tasks that plans name with the task ids of runs: "
+            "in Annotate, under *Tasks and tools*."
+        )
         st.page_link("pages/annotate.py", label="Open the plans", query_params=state.scope())
         return
     view.numbers(found)

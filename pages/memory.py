@@ -25,7 +25,10 @@ def main() -> None:
         cards.nothing_here()
         return
     if not len(corpus.memory):
-        st.info("No history yet: it needs finished runs with a known outcome and a choice of skill.")
+        st.info(
+            "No history yet: it needs finished runs with a known outcome and a choice of skill. "
+            "Agents record choices with `run.choose`: the skill taken, and what else was open."
+        )
         return
     names = state.derived(context_names)
     review = state.derived(signal_review, state.derived(signals_waiting), names)

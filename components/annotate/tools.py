@@ -1,7 +1,9 @@
-"""Which tools change something, and which hand over: proposed from the runs, declared by a person."""
+"""Which tasks a plan is for, which tools change something, and which hand over: declared by a person."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 import pandas as pd
@@ -17,20 +19,24 @@ LABELS: Final[dict[GraphField, str]] = {
     "mutates": "Tools that change something",
     "hand_over": "Tools that pass the task to a person",
 }
+TASKS: Final = 1_000
+"""Offered of all that runs have; others may be typed."""
 WORDS: Final[dict[Proposed, str]] = {"mutates": "changes something", "hand_over": "hands over", "": "–"}
 
 
 @panel
 def tools(graph: PlanGraph) -> None:
-    """Both fields, the proposals as a table, and the button that takes them over."""
+    """The fields, the proposals for tools as a table, and the button that takes them over."""
     found = _proposals(graph)
+    ran = dict.fromkeys(run.task_id for run in state.corpus().runs.values())
+    _field(graph, "tasks", "Tasks that this plan is for", islice(ran, TASKS))
     st.caption(
         "Plan changes are calls of these tools: without them the graph's runs have no plan decisions. "
         "Globs may be typed. Where no tool is named as handing over, usual names such as "
         "transfer\\_to\\_human\\* count."
     )
-    for name in LABELS:
-        _field(graph, name, found)
+    for name, label in LABELS.items():
+        _field(graph, name, label, (one.tool for one in found))
     if not found:
         st.info("No run of this graph called a tool: there is nothing to propose.")
         return
@@ -74,13 +80,13 @@ def _found(key: object, _corpus: Corpus, _graph: PlanGraph) -> tuple[ToolProposa
     return tool_proposals(runs_of(_corpus.runs.values(), there, _graph.id))
 
 
-def _field(graph: PlanGraph, name: GraphField, found: tuple[ToolProposal, ...]) -> None:
+def _field(graph: PlanGraph, name: GraphField, label: str, offered: Iterable[str]) -> None:
     declared: list[str] = list(getattr(graph, name))
     key = f"annotate_{name}"
     st.session_state[key] = declared  # as an undo left it
     st.multiselect(
-        LABELS[name],
-        list(dict.fromkeys([*declared, *(escape_glob(one.tool) for one in found)])),
+        label,
+        list(dict.fromkeys([*declared, *map(escape_glob, offered)])),
         key=key,
         format_func=lambda glob: text.one_line(glob, 60),
         accept_new_options=True,

@@ -94,7 +94,7 @@ def test_the_table_of_rules_keeps_what_a_rule_says_of_arguments_and_answers() ->
 
 
 def test_proposed_tools_are_declared_only_by_a_click(folder: Path, monkeypatch: Patch) -> None:
-    app = view(opened(folder, monkeypatch, graph="desk"), "Tools")
+    app = view(opened(folder, monkeypatch, graph="desk"), "Tasks and tools")
     assert app.multiselect(key="annotate_mutates").value == []
     proposed = table(app, "Tools of this graph")
     wanted = list(proposed["tool"][proposed["proposed"] == "changes something"])
@@ -104,6 +104,18 @@ def test_proposed_tools_are_declared_only_by_a_click(folder: Path, monkeypatch: 
     assert sorted(app.multiselect(key="annotate_mutates").value) == sorted(wanted)
     app.multiselect(key="annotate_mutates").set_value([]).run()
     assert app.multiselect(key="annotate_mutates").value == []
+
+
+def test_the_tasks_of_a_plan_are_a_field_and_decide_whose_plan_it_is(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = view(opened(folder, monkeypatch, graph="desk"), "Tasks and tools")
+    tasks = app.multiselect(key="annotate_tasks")
+    assert tasks.value == list(app.session_state["annotate_desk"].graph.tasks)
+    tasks.set_value(["nobody-ran-*"]).run()
+    assert not app.exception
+    assert app.session_state["annotate_desk"].graph.tasks == ["nobody-ran-*"]
+    assert "there is nothing to propose" in said(app)
 
 
 def test_a_weight_is_a_field_of_the_sub_goal(folder: Path, monkeypatch: Patch) -> None:

@@ -25,7 +25,10 @@ class Reason(NamedTuple):
     want: str
 
 
-REASONS = [Reason("stray", "no plan graph for the task 'other'"), Reason("lucky-99", "the ledger is ALTERED")]
+REASONS = [
+    Reason("stray", "no plan graph for its task: 'other'"),
+    Reason("lucky-99", "the ledger is ALTERED"),
+]
 
 
 @pytest.mark.parametrize("case", REASONS, ids=lambda c: c.run_id)
@@ -75,7 +78,7 @@ def test_ledgers_without_plan_graphs_still_rank_by_outcome() -> None:
     for metric in standings.keys() - {"success_rate"}:
         for value in standings[metric].values():
             assert isinstance(value, Unscored)
-            assert "no plan graph for the task" in value.reason
+            assert "no plan graph for its task" in value.reason
 
 
 def test_an_agent_that_ran_other_tasks_is_set_aside_and_named(corpus) -> None:

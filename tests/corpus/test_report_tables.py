@@ -86,7 +86,7 @@ def test_an_unscored_run_is_missing_never_zero_and_says_why(corpus) -> None:
     runs = report.runs_table(corpus).set_index("run_id")
     stray = runs.loc["stray"]
     assert stray[["coverage", "completion", "diagnosis", "violations"]].isna().all()
-    assert stray["score_reason"] == "no plan graph for the task 'other'"
+    assert stray["score_reason"] == "no plan graph for its task: 'other'"
     assert runs["score_reason"].notna().sum() == 2
 
 

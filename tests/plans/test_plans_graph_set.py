@@ -61,7 +61,7 @@ def test_the_task_finds_its_graph() -> None:
 
 def test_a_task_without_a_graph_is_unscored() -> None:
     assert GraphSet.of([graph("refund", "refund-*")]).for_task("tea") == (
-        Unscored("no plan graph for the task 'tea'"),
+        Unscored("no plan graph for its task: 'tea'"),
         [],
     )
 

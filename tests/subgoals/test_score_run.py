@@ -59,7 +59,7 @@ def test_the_number_attempted_is_unscored_where_no_attempt_can_be_known() -> Non
 
 
 def test_a_run_counted_by_its_outcome_has_no_figure_about_sub_goals() -> None:
-    why = Unscored("no plan graph for the task 'task'")
+    why = Unscored("no plan graph for its task: 'task'")
     score = score_outcome(did("a").plan("x").plan("y").finish(False).run(), why, missing="drop")
     assert (score.success, score.steps, score.replans, score.missing) == (False, 1.0, 1, "drop")
     assert score.attempted == score.coverage == score.completion == score.critical_completion == why

@@ -65,7 +65,7 @@ class GraphSet:
         if len(matching) == 1:
             return matching[0], []
         if not matching:
-            return Unscored(f"no plan graph for the task {task_id!r}"), []
+            return Unscored(f"no plan graph for its task: {task_id!r}"), []
         names = ", ".join(repr(graph.id) for graph in matching[:5])
         finding = Finding(
             code="task-matched-twice",
