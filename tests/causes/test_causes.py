@@ -258,7 +258,7 @@ def test_what_goes_with_failing_in_the_runs_left_over_says_so() -> None:
         n=12,
     )
     said = [cause_words(one).split(" in ", 1)[1].partition(",")[0] for one in causes]
-    assert said == ["6 of 12 runs that failed here", "6 of 6 other runs that failed here"]
+    assert said == ["6 of 12 runs that failed here", "6 of 6 runs that failed here with no other cause"]
 
 
 def test_a_skipped_step_that_is_recommended_is_a_cause_of_its_own() -> None:

@@ -107,7 +107,7 @@ def _of(cause: Cause) -> str:
 
 def _elsewhere(cause: Cause) -> str:
     p = "" if cause.p is None else f" ({p_value(cause.p, 'p')})"
-    n = f"{cause.n:,} {'other ' if cause.others else ''}runs that failed here"
+    n = f"{cause.n:,} runs that failed here{' with no other cause' if cause.others else ''}"
     if cause.with_value is not None:  # the runs with the error, which were just named
         n = f"{cause.n:,}"
     return f"in {cause.k:,} of {n}, {_of(cause)} elsewhere{p}"
