@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         metric_cells as metric_cells,
         table_of as table_of,
     )
-
     from untaken.analysis.ranking.compared.workflow import (
         WORKFLOW_METRIC as WORKFLOW_METRIC,
         workflow_verdicts as workflow_verdicts,
