@@ -13,7 +13,9 @@ from components.run.evidence import pick
 from components.run.view import named
 from components.shared import roles, state, text
 from components.shared.panels import panel
+from untaken.analysis import triage
 from untaken.errors import Unscored
+from untaken.numbers import counted
 from untaken.views import PLAN, RunReport, decision_kinds
 from untaken.workspace import Review
 
@@ -34,6 +36,7 @@ def draw(report: RunReport, review: Review) -> None:
         left, right = st.columns([11, 9], gap="medium")
         with left, st.container(gap="xxsmall", key="cause"):
             _cause(report)
+            _others(report)
             if PLAN in state.derived(decision_kinds, of_all=True):
                 plan_changes.headline(state.corpus(), report.run.digest)
         with right:
@@ -70,6 +73,15 @@ def _cause(report: RunReport) -> None:
         st.caption(reason if alone else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
     if score.diagnosis_advice and not other:  # it is for the failure that the headline names
         st.text(text.one_line(named(report, score.diagnosis_advice), 600))
+
+
+def _others(report: RunReport) -> None:
+    """How many runs fail first where this one does: whether it is worth more than this run."""
+    found = state.derived(triage, of_all=state.lists_all()).failing_like(report.run.digest)
+    if found is not None and found[1]:
+        goal, others = found
+        place = "here" if goal == report.cause.sub_goal else f"at {named(report, repr(goal))}"
+        st.caption(text.label(f"{counted(others, 'other run')} fail{'s' * (others == 1)} {place} first", 120))
 
 
 def _evidence_button(about: str) -> None:

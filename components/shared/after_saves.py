@@ -20,7 +20,7 @@ import streamlit as st
 from components.shared import evaluating, state
 from components.shared.evaluating import Whose
 from components.shared.panels import failing_alone
-from untaken.analysis import Corpus, with_run
+from untaken.analysis import Corpus, triage, with_run
 from untaken.judging import known_texts_to_judges, unseen
 from untaken.ledger import Run
 from untaken.views import RunReport, corpus_reviewers, failing_cases, review_order, run_report
@@ -138,4 +138,5 @@ def _list(whose: Whose, store: Workspace) -> None:
         order = evaluating.derived(of, evaluating.name_of(review_order), review_order, (), store)
         found = evaluating.derived(of, evaluating.name_of(corpus_reviewers), corpus_reviewers, (), store)
         evaluating.derived(of, evaluating.name_of(failing_cases), failing_cases, (found, order), store)
+    evaluating.derived(whose, evaluating.name_of(triage), triage, (), store)
     _evaluated.append(whose)

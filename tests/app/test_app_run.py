@@ -121,6 +121,15 @@ def test_how_many_sub_goals_are_undone_is_said_where_it_is_more_than_the_headlin
     assert ("required sub\\-goals not completed" in words) == counted
 
 
+def test_how_many_other_runs_fail_at_the_same_place_first_is_said(tmp_path: Path, monkeypatch: Patch) -> None:
+    runs = [
+        a_run(f"r{n}", agent="a", task=f"ticket-{n}").call("search", ok=False).finish(False) for n in (1, 2)
+    ]
+    runs.append(a_run("r3", agent="a", task="ticket-3").call("search").finish(False))
+    app = open_app(tmp_path, monkeypatch, *(run.ledger() for run in runs), run=runs[0].run().digest)
+    assert "1 other run fails here first" in said(app)
+
+
 def test_the_advice_is_not_about_another_failure_than_the_headline(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:

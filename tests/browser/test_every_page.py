@@ -136,10 +136,10 @@ def test_a_run_begins_with_its_answers_and_has_plan_and_transcript_on_the_first_
 ) -> None:
     page = open_page(f"{demo}/run", width=1440, height=900)
 
-    def places() -> list[tuple[float, float]]:
+    def places() -> list[tuple[float, float, float]]:
         parts = (".st-key-brief", ".st-key-why", ".plan-frame", ".transcript")
-        boxes = [page.locator(one).first.bounding_box() or {"x": 0, "y": 0} for one in parts]
-        return [(box["x"], box["y"]) for box in boxes]
+        boxes = [page.locator(one).first.bounding_box() or {"x": 0, "y": 0, "height": 0} for one in parts]
+        return [(box["x"], box["y"], box["height"]) for box in boxes]
 
     page.locator(".plan-stage[data-boxes]").wait_for()
     for width in (1440, 1280):
@@ -147,9 +147,10 @@ def test_a_run_begins_with_its_answers_and_has_plan_and_transcript_on_the_first_
         fits(page, width)
         brief, why, plan, transcript = places()
         assert brief[1] < why[1] < min(plan[1], transcript[1])
+        assert 0 < max(brief[2], why[2]) <= 320
         assert max(plan[1], transcript[1]) < 700
         assert plan[0] < transcript[0]
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, 390)
-    downwards = [y for _, y in places()]
+    downwards = [y for _, y, _ in places()]
     assert downwards == sorted(downwards)

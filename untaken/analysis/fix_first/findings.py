@@ -76,6 +76,14 @@ class Triage:
         """The items to act on."""
         return tuple(item for item in self.items if item.recommended)
 
+    def failing_like(self, digest: str) -> tuple[str, int] | None:
+        """The sub-goal that this failed run fails first at, and how many other runs do; if it does at one."""
+        at = next((one for one in self.items if one.failed_runs and one.goals and digest in one.runs), None)
+        if at is None:
+            return None
+        here = [one.failed_runs for one in self.items if one.members == at.members]
+        return at.goals[at.runs.index(digest)], sum(here) - 1
+
     def ordered(self, by: Order = "failed") -> tuple[FixItem, ...]:
         """The items by failed runs, by the success or by the critical completion that a fix would gain."""
         if by == "failed":
