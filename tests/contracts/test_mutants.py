@@ -8,7 +8,7 @@ import pytest
 
 from scripts import mutants
 
-FILES = ["untaken/ledger/trail.py", "untaken/stats/ranks.py", "untaken/analysis/fix_first/advice.py"]
+FILES = ["untaken/ledger/run.py", "untaken/stats/ranks.py", "untaken/analysis/fix_first/advice.py"]
 
 
 @pytest.mark.parametrize("path", FILES)
@@ -21,7 +21,7 @@ def test_every_mutant_is_another_program_that_compiles(path: str) -> None:
 
 
 def test_a_mutant_is_tried_by_the_tests_of_its_room_those_of_its_name_first() -> None:
-    assert mutants.tests_of("untaken/ledger/trail.py")[0] == "tests/ledger/test_trail.py"
+    assert mutants.tests_of("untaken/ledger/run.py")[0] == "tests/ledger/test_run_digest.py"
     assert all(mutants.tests_of(f"{room}/x.py") for room in mutants.ROOMS)
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from untaken.counterfactual import Outcome, Scale, Terms, Weights, score, verdict_of
 from untaken.counterfactual.memory import Spans, ValueRange
-from untaken.counterfactual.path_columns import VERDICTS, verdicts_of
-from untaken.counterfactual.paths import THRESHOLD
+from untaken.counterfactual.paths import THRESHOLD, VERDICTS, verdicts_of
 from untaken.errors import Unscored, UntakenError
 
 

@@ -16,8 +16,7 @@ from untaken.analysis.background_reading import _Looked
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.judging import prompt_injection
 from untaken.ledger import LedgerWriter, read_ledger
-from untaken.ledger.reading import Reading
-from untaken.ledger.run_lines import RunLines
+from untaken.ledger.reading import Reading, RunLines
 from untaken.ledger.source import open_view
 from untaken.plans import GraphSet, read_graph
 from untaken.scoring.transcript import reading

@@ -12,10 +12,19 @@ from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
 from untaken.counterfactual.memory import PolicyMemory
-from untaken.counterfactual.memory.figures import SumColumns, as_sums, decimal_unit, figures_of, whole_numbers
 from untaken.counterfactual.memory.history import History
 from untaken.counterfactual.memory.record import Observed
-from untaken.counterfactual.memory.sums import SCALE_BITS, WEIGHTS, exact, summed
+from untaken.counterfactual.memory.sums import (
+    SCALE_BITS,
+    WEIGHTS,
+    SumColumns,
+    as_sums,
+    decimal_unit,
+    exact,
+    figures_of,
+    summed,
+    whole_numbers,
+)
 from untaken.counterfactual.memory.totals import NOWHERE, Moment
 
 

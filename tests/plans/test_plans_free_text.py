@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import a_graph, a_run
 
-from untaken.plans.free_text import comparing_free_text, is_free_text
+from untaken.plans.patterns import comparing_free_text, is_free_text
 from untaken.plans.plan_graph import PlanGraph
 from untaken.scoring import NodeScore, score_run
 

@@ -10,7 +10,7 @@ from typing import Any
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import GraphSet
-from untaken.plans.free_text import comparing_free_text
+from untaken.plans.patterns import comparing_free_text
 from untaken.scoring import AgentScore, RunScore, score_agents, score_run
 from untaken.traces import Conversion
 

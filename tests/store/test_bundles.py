@@ -15,7 +15,7 @@ from builders import RunBuilder, a_run
 
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Head, Run, Verdict, verify_ledger
-from untaken.ledger.heads import heads_text
+from untaken.ledger.chain import heads_text
 from untaken.workspace import Added, Incoming, KeptTrace, Workspace, appending, bundles
 from untaken.workspace.restoring import restore_workspace
 

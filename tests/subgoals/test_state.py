@@ -8,8 +8,7 @@ import pytest
 from builders import a_run
 
 from untaken.scoring.expressions import evaluated
-from untaken.scoring.state import StateFold, merge_patch
-from untaken.scoring.trace import Trace
+from untaken.scoring.trace import StateFold, Trace, merge_patch
 
 # RFC 7386, appendix A, as far as target and patch are objects
 RFC_7386 = [

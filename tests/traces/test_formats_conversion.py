@@ -28,7 +28,7 @@ from trace_records import RECORDS
 from untaken.errors import UntakenError
 from untaken.facts.scaling.places import find_ledgers
 from untaken.ledger import heads_path, read_ledger
-from untaken.ledger.heads import heads_text
+from untaken.ledger.chain import heads_text
 from untaken.ledger.ledger_file import SHORT_BYTES, HeldLedgers
 from untaken.numbers import counted
 from untaken.plans import load_graphs

@@ -10,7 +10,7 @@ import pytest
 from builders import a_run
 
 from untaken.errors import UntakenError
-from untaken.ledger.heads import parse_heads
+from untaken.ledger.chain import parse_heads
 from untaken.plans import read_graph
 from untaken.traces.outcomes import read_outcomes
 from untaken.workspace import Workspace

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from untaken.counterfactual.contexts import context_words as context_words
     from untaken.counterfactual.critical import CriticalCost as CriticalCost, critical_costs as critical_costs
     from untaken.counterfactual.evaluate import ABORTED as ABORTED
-    from untaken.counterfactual.memory.intervals import (
+    from untaken.counterfactual.memory.record import (
         Interval as Interval, cost_interval as cost_interval, steps_interval as steps_interval,
         success_interval as success_interval,
     )
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     )
     from untaken.counterfactual.memory.snapshot import Snapshot as Snapshot
     from untaken.counterfactual.memory.sums import Sums as Sums
-    from untaken.counterfactual.path_columns import PathColumns as PathColumns, VERDICTS as VERDICTS
+    from untaken.counterfactual.paths import PathColumns as PathColumns, VERDICTS as VERDICTS
     from untaken.counterfactual.paths import outcome_of as outcome_of
     from untaken.counterfactual.plan.card import (
         CalibrationCard as CalibrationCard, ReliabilityBin as ReliabilityBin,

@@ -36,16 +36,18 @@ from untaken.counterfactual.insights import BetterPath, signals_expected
 from untaken.counterfactual.memory import Snapshot
 from untaken.counterfactual.memory.totals import NOWHERE, Moment, Totals
 from untaken.counterfactual.parts_compared import parts_of_delta
-from untaken.counterfactual.path_columns import (
+from untaken.counterfactual.paths import (
+    MAY_BE_BETTER,
     PathColumns,
     PathFigures,
     Paths,
     joined,
+    outcome_of,
     rows_of,
     scores_of,
+    verdict_of,
     verdicts_of,
 )
-from untaken.counterfactual.paths import MAY_BE_BETTER, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
     PooledAdvantages,

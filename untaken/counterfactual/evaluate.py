@@ -25,7 +25,7 @@ from untaken.numbers import counted
 
 if TYPE_CHECKING:
     from untaken.counterfactual.decisions import DecisionScorer
-    from untaken.counterfactual.path_columns import PathColumns
+    from untaken.counterfactual.paths import PathColumns
 
 MIN_SELECTIONS: Final = 2
 ABORTED: Final = "DTL-STRAT-006"

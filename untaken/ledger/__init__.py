@@ -31,7 +31,7 @@ from untaken.ledger.events import (
     cut as cut,
     readable as readable,
 )
-from untaken.ledger.heads import heads_path as heads_path, load_heads as load_heads, save_heads as save_heads
+from untaken.ledger.chain import heads_path as heads_path, load_heads as load_heads, save_heads as save_heads
 from untaken.ledger.run import (
     Draft as Draft,
     Head as Head,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         ABOUT_RUN as ABOUT_RUN, ActionMapping as ActionMapping, BLAMED as BLAMED, Count as Count,
         Instant as Instant, Layers as Layers, MappedAction as MappedAction, Name as Name,
     )
-    from untaken.ledger.heads import heads_text as heads_text, parse_heads as parse_heads
+    from untaken.ledger.chain import heads_text as heads_text, parse_heads as parse_heads
     from untaken.ledger.infrastructure import (
         INFRASTRUCTURE_KINDS as INFRASTRUCTURE_KINDS, InfrastructureKind as InfrastructureKind,
         OUTSIDE as OUTSIDE, infrastructure_kind as infrastructure_kind,
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     )
     from untaken.ledger.journal import journal_path as journal_path
     from untaken.ledger.ledger_file import HeldLedger as HeldLedger, HeldLedgers as HeldLedgers
-    from untaken.ledger.lines import (
+    from untaken.ledger.source import (
         Readable as Readable, is_compressed as is_compressed, plain_chunks as plain_chunks,
     )
     from untaken.ledger.reader import read_runs_as as read_runs_as
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
         BROKEN as BROKEN, TEXTS_TO_JUDGES as TEXTS_TO_JUDGES, copies_of as copies_of,
         trails_of_copies as trails_of_copies,
     )
-    from untaken.ledger.run_lines import (
+    from untaken.ledger.reading import (
         CHANGED as CHANGED, RunLines as RunLines, ledger_changed as ledger_changed,
     )
     from untaken.ledger.signature import is_tar as is_tar, not_a_ledger as not_a_ledger

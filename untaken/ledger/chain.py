@@ -1,19 +1,30 @@
-"""The hash chain of one run: does each line follow from the line before, and does the end match the head?"""
+"""The hash chain of one run: does each line follow from the one before, and does the end match the head?
+
+Heads say how runs ended. They are recorded outside the ledger, in a sidecar file.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from pathlib import Path
 from sys import intern
 from typing import Final, Literal
 
+import msgspec
+
 from untaken import limits
+from untaken.errors import UntakenError, Where
+from untaken.ledger import disk
 from untaken.ledger.decoding import LineFault
-from untaken.ledger.events import AFTER_RUN, GENESIS, AnyEvent, RunFinished, RunStarted, event_type
+from untaken.ledger.events import AFTER_RUN, GENESIS, AnyEvent, Name, RunFinished, RunStarted, event_type
 from untaken.ledger.run import Head, Integrity
+from untaken.ledger.strict_json import JsonFault, parse_json
 
 _NO_HEAD = (
     "the chain is valid, but this run has no recorded head to compare with, so truncation or a full "
@@ -232,3 +243,75 @@ def _altered(line: int, reason: str) -> Break:
 
 def _malformed(code: str, reason: str, line: int, column: int = 1) -> Break:
     return Break(code=code, verdict="MALFORMED", reason=reason, line=line, column=column)
+
+
+_decode = msgspec.json.Decoder(dict[Name, Head]).decode
+_HINT = 'A heads file is {run_id: {"events": n, "sha256": "…"}}.'
+
+
+def heads_path(ledger: str | os.PathLike[str]) -> Path:
+    """Where the heads of a ledger file are kept: ``<file>.heads.json`` beside it."""
+    return Path(f"{os.fspath(ledger)}.heads.json")
+
+
+def load_heads(path: str | os.PathLike[str]) -> dict[str, Head]:
+    """Read a heads sidecar (the sidecar's own path, see `heads_path`).
+
+    Raises:
+        UntakenError: ``ledger-heads`` where the file is not a valid heads file.
+        FileNotFoundError: no such file.
+    """
+    return parse_heads(read_record(Path(path)), name=str(path))
+
+
+def read_record(path: Path) -> bytes:
+    """The bytes of a file kept beside a ledger.
+
+    Raises:
+        UntakenError: ``ledger-heads`` where it is no regular file, or larger than any record need be.
+        FileNotFoundError: no such file.
+    """
+    if path.exists() and not path.is_file():  # reading a pipe or a device may never end
+        raise UntakenError(
+            "ledger-heads", "this is not a regular file", where=Where(file=str(path)), hint=_HINT
+        )
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size  # a buffer of the limit's size would be made, and thrown away
+        if size <= limits.HEADS_FILE_BYTES:
+            return file.read(size)
+    raise UntakenError("ledger-heads", "the file is too large", where=Where(file=str(path)), hint=_HINT)
+
+
+def parse_heads(data: bytes, *, name: str = "") -> dict[str, Head]:
+    """The heads in the bytes of a sidecar.
+
+    Raises:
+        UntakenError: ``ledger-heads``, with line and column where known.
+    """
+    if (heads := _as_saved(data)) is not None:
+        return heads
+    try:
+        return msgspec.convert(parse_json(data), dict[Name, Head])
+    except JsonFault as fault:
+        where = Where(file=name or None, line=fault.line, column=fault.column)
+        raise UntakenError("ledger-heads", fault.message, where=where, hint=_HINT) from None
+    except msgspec.ValidationError as error:
+        raise UntakenError("ledger-heads", str(error), where=Where(file=name or None), hint=_HINT) from None
+
+
+def _as_saved(data: bytes) -> dict[str, Head] | None:
+    """The heads in bytes as `save_heads` writes them: what gives the same bytes again has no traps."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        heads = _decode(data)
+        return heads if heads_text(heads) == data else None
+    return None
+
+
+def save_heads(path: str | os.PathLike[str], heads: Mapping[str, Head], *, sync: bool = True) -> None:
+    """Write a heads sidecar, whole or not at all (a new file takes the old one's place)."""
+    disk.replace(Path(path), heads_text(heads), sync=sync)
+
+
+def heads_text(heads: Mapping[str, Head]) -> bytes:
+    """What a heads sidecar holds."""
+    return msgspec.json.format(msgspec.json.encode(heads), indent=1) + b"\n"

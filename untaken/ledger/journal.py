@@ -22,8 +22,8 @@ from zlib import crc32
 import msgspec
 
 from untaken.errors import UntakenError, Where
+from untaken.ledger.chain import read_record
 from untaken.ledger.events import Count, Name
-from untaken.ledger.heads import read_record
 from untaken.ledger.run import Head
 
 ACKNOWLEDGED: Final = b"\n"

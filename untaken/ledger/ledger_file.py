@@ -20,11 +20,11 @@ import filelock
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import disk
+from untaken.ledger.chain import heads_path, heads_text, load_heads, save_heads
 from untaken.ledger.decoding import LineFault, decode_event
-from untaken.ledger.heads import heads_path, heads_text, load_heads, save_heads
 from untaken.ledger.journal import ACKNOWLEDGED, Intent, encode_intent, journal_path, load_journal, settle
-from untaken.ledger.lines import is_compressed
 from untaken.ledger.run import Head
+from untaken.ledger.source import is_compressed
 
 FsyncPolicy = Literal["always", "close", "never"]
 SHORT_BYTES: Final = 64 * limits.KIB

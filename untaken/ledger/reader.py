@@ -19,12 +19,10 @@ from typing import Literal, TypeVar, overload
 from untaken.errors import Finding, UntakenError
 from untaken.garbage import seldom_collected
 from untaken.ledger.chain import Chain
-from untaken.ledger.lines import Readable
-from untaken.ledger.reading import Reading, keep_events
+from untaken.ledger.reading import Reading, RunLines, keep_events, ledger_changed
 from untaken.ledger.run import Head, Integrity, Run
-from untaken.ledger.run_lines import RunLines, ledger_changed
 from untaken.ledger.signature import not_a_ledger
-from untaken.ledger.source import LedgerSource, open_view
+from untaken.ledger.source import LedgerSource, Readable, open_view
 
 Made = TypeVar("Made")
 

@@ -1,11 +1,14 @@
-"""One pass over a ledger that assigns every line, and every fault, to its run."""
+"""One pass over a ledger that assigns every line, and every fault, to its run; and where these lines are."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from math import inf
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
 
 from msgspec.structs import force_setattr
 
@@ -14,7 +17,7 @@ from untaken.errors import UntakenError, Where
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import LineFault, decode_lines, run_of
 from untaken.ledger.events import AnyEvent, Observation, RunFinished, ToolCall
-from untaken.ledger.run import Integrity, Run
+from untaken.ledger.run import Head, Integrity, Run
 from untaken.ledger.source import View
 from untaken.working import step
 
@@ -244,3 +247,73 @@ def read_one(view: View, run_id: str) -> Run | None:
     if chain is None:
         return None
     return Run(events=tuple(chain.kept), integrity=chain.integrity(), source=view.name)
+
+
+CHANGED: Final = "ledger-changed"
+"""Code of the error where a run is no longer in its ledger as it was read before."""
+
+
+class RunLines(NamedTuple):
+    """The lines of a run.
+
+    Attributes:
+        path: of the ledger, which is not compressed.
+        spans: begin and end of each piece in turn, in bytes.
+    """
+
+    path: Path
+    spans: array[int]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the lines."""
+        return sum(self.spans[1::2]) - sum(self.spans[::2])
+
+    def events(self, run_id: str, head: Head) -> tuple[AnyEvent, ...] | None:
+        """The events up to a head, verified again; ``None`` where the file has changed."""
+        run = self.run(run_id, head, name="")
+        return None if run is None else run.events
+
+    def run(self, run_id: str, head: Head, *, name: str) -> Run | None:
+        """The run up to a head, verified again; `name` is that of its ledger. ``None`` as for `events`."""
+        try:
+            with self.path.open("rb") as file:
+                view = View(name=name, heads={run_id: head}, stream=_Pieces(file, self.spans))
+                reading = Reading(view, lambda _: None, keep=keep_events)
+                [first, *others] = reading.chains()
+        except FileNotFoundError:
+            return None
+        return None if others or first.broken or first.run_id != run_id else reading.run(first)
+
+
+class _Pieces:
+    """The pieces of a file one after the other, never all of them in memory."""
+
+    def __init__(self, file: BinaryIO, spans: Sequence[int]) -> None:
+        self._file = file
+        self._spans = zip(spans[::2], spans[1::2], strict=True)
+        self._at = self._end = 0
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; none at the end."""
+        found = b""
+        while len(found) < size:
+            if self._at == self._end:
+                self._at, self._end = next(self._spans, (0, 0))
+                if self._at == self._end:
+                    break
+                self._file.seek(self._at)
+            some = self._file.read(min(size - len(found), self._end - self._at))
+            self._at = self._at + len(some) if some else self._end
+            found += some
+        return found
+
+
+def ledger_changed(source: str, run_id: str) -> UntakenError:
+    """The error where a run is no longer in its ledger as it was read before."""
+    return UntakenError(
+        CHANGED,
+        "the ledger no longer holds this run as it was read before",
+        where=Where(file=source, run=run_id),
+        hint="Evaluate the ledgers again, while nobody writes to them.",
+    )

@@ -94,7 +94,7 @@ if TYPE_CHECKING:
         FieldPath as FieldPath, Token as Token, read_source as read_source,
     )
     from untaken.plans.files import format_of as format_of
-    from untaken.plans.free_text import (
+    from untaken.plans.patterns import (
         FREE as FREE, comparing_sub_goal as comparing_sub_goal, is_free_text as is_free_text,
     )
     from untaken.plans.patterns import (

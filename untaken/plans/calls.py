@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 
 from untaken.ledger import Observation, ToolCall
-from untaken.plans.free_text import without_free_text
 from untaken.plans.patterns import (
     TEXT_KINDS,
     Pattern,
@@ -17,6 +16,7 @@ from untaken.plans.patterns import (
     json_equal,
     text_of,
     text_pattern,
+    without_free_text,
 )
 from untaken.plans.plan_graph import AnswerSpec, Rule, ToolCallSpec
 

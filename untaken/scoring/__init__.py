@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from untaken.scoring.run_score import DetailLater as DetailLater, counted_nodes as counted_nodes
     from untaken.scoring.scoring import AT_ONCE as AT_ONCE
     from untaken.scoring.seen_texts import SeenTexts as SeenTexts, sought as sought
-    from untaken.scoring.state import StateFold as StateFold, merge_patch as merge_patch
+    from untaken.scoring.trace import StateFold as StateFold, merge_patch as merge_patch
     from untaken.scoring.tool_names import alike as alike
     from untaken.scoring.trace import Trace as Trace
     from untaken.scoring.transcript.alignment import align_transcripts as align_transcripts

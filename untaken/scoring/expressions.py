@@ -19,8 +19,7 @@ from untaken.plans import evaluate_expression
 from untaken.scoring.attempts import Attempt
 from untaken.scoring.compiled import CompiledGraph, CompiledSubGoal, Conditions
 from untaken.scoring.differences import FieldDifference, fields_in_words, state_differences
-from untaken.scoring.state import JsonObject, StateFold
-from untaken.scoring.trace import Trace
+from untaken.scoring.trace import JsonObject, StateFold, Trace
 
 """Characters of an expression in a reason."""
 REMEMBERED: Final = 16_384

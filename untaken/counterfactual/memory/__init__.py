@@ -1,6 +1,6 @@
 """Policy memory: what history says about a skill in a context (§3 of docs/concepts.md)."""
 
-from untaken.counterfactual.memory.intervals import (
+from untaken.counterfactual.memory.record import (
     cost_interval as cost_interval,
     steps_interval as steps_interval,
     success_interval as success_interval,

@@ -19,8 +19,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from untaken.counterfactual.memory.log import line_of
-from untaken.counterfactual.memory.record import RUNS_NAMED, Observed, Record, ValueRange
+from untaken.counterfactual.memory.record import RUNS_NAMED, Observed, Record, ValueRange, line_of
 from untaken.counterfactual.memory.sums import Sums, summed
 from untaken.counterfactual.memory.totals import NOWHERE, LogColumns, Moment, Place, Totals
 

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from untaken.counterfactual.memory.log import line_of
-from untaken.counterfactual.memory.record import Observed
+from untaken.counterfactual.memory.record import Observed, line_of
 from untaken.counterfactual.memory.sums import WEIGHTS
 from untaken.errors import Finding, Unscored, first_few
 from untaken.ledger import Run, RunFinished, trails_of_copies

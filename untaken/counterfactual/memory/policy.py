@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from untaken.counterfactual.memory.lines import locked
-from untaken.counterfactual.memory.log import all_checked, read_log, write_log
 from untaken.counterfactual.memory.observing import collect
-from untaken.counterfactual.memory.record import Observed
+from untaken.counterfactual.memory.record import Observed, all_checked, read_log, write_log
 from untaken.counterfactual.memory.snapshot import Snapshot
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run

@@ -14,10 +14,9 @@ from os import PathLike
 from pathlib import Path
 
 from untaken.counterfactual.memory.lines import locked, numbered, replace_lines
-from untaken.counterfactual.memory.log import read_log, write_log
 from untaken.counterfactual.memory.policy import PolicyMemory
 from untaken.counterfactual.memory.preview import preview
-from untaken.counterfactual.memory.record import Observed
+from untaken.counterfactual.memory.record import Observed, read_log, write_log
 from untaken.counterfactual.memory.signals import (
     Signal,
     as_observation,

@@ -10,10 +10,9 @@ from typing import Literal
 from msgspec import Struct
 
 from untaken.counterfactual.memory.lines import locked
-from untaken.counterfactual.memory.log import line_of, write_log
 from untaken.counterfactual.memory.policy import PolicyMemory
 from untaken.counterfactual.memory.queue import applied_signals, queue_path, read_queue, waiting_signals
-from untaken.counterfactual.memory.record import Observed
+from untaken.counterfactual.memory.record import Observed, line_of, write_log
 from untaken.counterfactual.memory.signals import signal_line
 from untaken.ledger import Run
 

@@ -17,9 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import UNSET
 
-from untaken.counterfactual.memory.figures import (
+from untaken.counterfactual.memory.record import Observed
+from untaken.counterfactual.memory.sums import (
     Figures,
     SumColumns,
+    Sums,
     Units,
     as_sums,
     decimal_unit,
@@ -27,8 +29,6 @@ from untaken.counterfactual.memory.figures import (
     product,
     whole_numbers,
 )
-from untaken.counterfactual.memory.record import Observed
-from untaken.counterfactual.memory.sums import Sums
 
 Place = tuple[str, str]
 """Skill and context."""

@@ -14,9 +14,8 @@ from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans.discovery.first_attempts import FirstAttempts
 from untaken.plans.discovery.proposed_graph import SharedCall
-from untaken.plans.free_text import is_free_text
 from untaken.plans.globs import matches_glob
-from untaken.plans.patterns import as_literal
+from untaken.plans.patterns import as_literal, is_free_text
 from untaken.plans.plan_graph import Check, SubGoal, ToolCallSpec
 
 MIN_SUCCESSES: Final = 2
