@@ -1,4 +1,4 @@
-"""What a graph may expect instead of one exact value: a glob, a text inside, a regular expression, free text (§4).
+"""What a graph may expect instead of one exact value: a glob, a part, a regular expression, free text (§4).
 
 The regular expressions are RE2's: linear in the text, whatever the text and the pattern say; no look-around,
 no back-references. Each is compiled once.
