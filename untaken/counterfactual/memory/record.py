@@ -1,4 +1,4 @@
-"""Policy memory: an append-only log of what happened, its file, and what a fold of it says (§3 of docs/concepts.md).
+"""Policy memory: an append-only log of what happened, its file, and what a fold of it says (§3).
 
 A line of the file (`*.memory.jsonl`) is canonical as `line_of` writes it. A person's script may format it
 otherwise, but every line must be one well-formed observation with no unknown, missing or repeated field.
