@@ -16,8 +16,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from untaken.ledger import Message, Observation, RunFinished, RunStarted, ToolCall
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog
 from untaken.traces.readings import amount, cut_name, objects, text, truth, whole
@@ -159,20 +158,16 @@ def _finish(run: RunDraft, record: Mapping[str, Any], steps: int, log: FileLog) 
     )
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="agenteval",
-        title="AgentEval maths logs",
-        extensions=(".json",),
-        what="Maths problems solved by AutoGen agents, one file each, with outcome, rounds and seconds.",
-        reads={
-            "agent": ("(always autogen)",),
-            "task": ("type", "problem_id"),
-            "task text": ("problem",),
-            "target": ("correct_ans",),
-            "outcome": ("is_correct",),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="agenteval",
+    title="AgentEval maths logs",
+    extensions=(".json",),
+    what="Maths problems solved by AutoGen agents, one file each, with outcome, rounds and seconds.",
     recognise=_recognise,
     convert=_convert,
+    agent=("(always autogen)",),
+    task=("type", "problem_id"),
+    task_text=("problem",),
+    target=("correct_ans",),
+    outcome=("is_correct",),
 )

@@ -11,8 +11,7 @@ from typing import Final
 
 from untaken.traces import tau_bench
 from untaken.traces.agentrx_labels import AgentRxLabels
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
@@ -32,21 +31,17 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     labels.unmet()
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="agentrx",
-        title="AgentRx failure labels",
-        extensions=(".json", ".jsonl"),
-        what="τ-bench runs with people's labels of failing steps: root causes as verdicts, kinds as modes.",
-        reads={
-            "agent": ("(file name)",),
-            "task": ("task_id",),
-            "task text": ("info.task.instruction",),
-            "outcome": ("reward",),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="agentrx",
+    title="AgentRx failure labels",
+    extensions=(".json", ".jsonl"),
+    what="τ-bench runs with people's labels of failing steps: root causes as verdicts, kinds as modes.",
     recognise=_recognise,
     convert=_convert,
     passes=2,
     joins=True,
+    agent=("(file name)",),
+    task=("task_id",),
+    task_text=("info.task.instruction",),
+    outcome=("reward",),
 )

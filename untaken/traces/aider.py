@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import Amounts, spend, with_cost
@@ -141,23 +140,19 @@ def _moment(began: str) -> datetime | None:
         return None
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="aider",
-        title="Aider chat history",
-        extensions=(".aider.chat.history.md", "aider.chat.history.md"),
-        what="Sessions of Aider from its Markdown history: what was asked, answered, edited and spent.",
-        reads={
-            "agent": ("(Models: in what Aider prints)",),
-            "model": ("(Models: in what Aider prints)",),
-            "version": ("(Aider v… in what it prints)",),
-            "task": ("(the session)",),
-            "task text": ("(what the user typed first)",),
-            "tokens": ("(Tokens: in what Aider prints)",),
-            "cost": ("(Cost: in what Aider prints)",),
-            "time": ("(the first line of a session)",),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="aider",
+    title="Aider chat history",
+    extensions=(".aider.chat.history.md", "aider.chat.history.md"),
+    what="Sessions of Aider from its Markdown history: what was asked, answered, edited and spent.",
     recognise=recognise,
     convert=text_converter(_sessions, "sessions", "no session of Aider begins in it"),
+    agent=("(Models: in what Aider prints)",),
+    model=("(Models: in what Aider prints)",),
+    version=("(Aider v… in what it prints)",),
+    task=("(the session)",),
+    task_text=("(what the user typed first)",),
+    tokens=("(Tokens: in what Aider prints)",),
+    cost=("(Cost: in what Aider prints)",),
+    time=("(the first line of a session)",),
 )

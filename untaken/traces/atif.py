@@ -13,8 +13,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings, clip
 from untaken.traces.readings import amount, first_text, items, mapping, moment, objects, text, truth
@@ -282,28 +281,24 @@ def _sub_agents(of: AtifTrajectory, task: str, log: FileLog) -> Iterator[TraceRu
             yield run
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="atif",
-        title="ATIF trajectories",
-        extensions=(".json", ".jsonl"),
-        what="One agent's steps, tool calls and answers; success comes from --outcomes or Harbor.",
-        reads={
-            "agent": ("agent.name",),
-            "model": ("agent.model_name",),
-            "version": ("agent.version",),
-            "task": ("extra.untaken.task_id", "session_id"),
-            "outcome": ("extra.untaken.success",),
-            "tokens": (
-                *("steps[].metrics.prompt_tokens", "steps[].metrics.completion_tokens"),
-                *("final_metrics.total_prompt_tokens", "final_metrics.total_completion_tokens"),
-            ),
-            "cost": ("steps[].metrics.cost_usd", "final_metrics.total_cost_usd"),
-            "time": ("steps[].timestamp",),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="atif",
+    title="ATIF trajectories",
+    extensions=(".json", ".jsonl"),
+    what="One agent's steps, tool calls and answers; success comes from --outcomes or Harbor.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=_convert,
     joins=True,
+    agent=("agent.name",),
+    model=("agent.model_name",),
+    version=("agent.version",),
+    task=("extra.untaken.task_id", "session_id"),
+    outcome=("extra.untaken.success",),
+    tokens=(
+        *("steps[].metrics.prompt_tokens", "steps[].metrics.completion_tokens"),
+        *("final_metrics.total_prompt_tokens", "final_metrics.total_completion_tokens"),
+    ),
+    cost=("steps[].metrics.cost_usd", "final_metrics.total_cost_usd"),
+    time=("steps[].timestamp",),
 )

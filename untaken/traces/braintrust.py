@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.traces import otel
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.otel_kinds import usage_attributes
 from untaken.traces.otel_spans import Span, below, span_of
@@ -146,27 +145,23 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
         yield run
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="braintrust",
-        title="Braintrust spans",
-        extensions=(".json", ".jsonl"),
-        what="Rows of logs and experiments, with their scores: one run per trace.",
-        reads={
-            "agent": ("span_attributes.name",),
-            "model": ("metadata.model",),
-            "version": tuple(f"metadata.{name}" for name in VERSIONS),
-            "prompt version": ("metadata.prompt.version",),
-            "task": ("metadata.task_id",),
-            "task text": ("input",),
-            "target": ("expected",),
-            "outcome": ("scores.success",),
-            "tokens": ("metrics.prompt_tokens", "metrics.completion_tokens"),
-            "cost": ("metrics.estimated_cost",),
-            "time": ("metrics.start", "metrics.end", "created"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="braintrust",
+    title="Braintrust spans",
+    extensions=(".json", ".jsonl"),
+    what="Rows of logs and experiments, with their scores: one run per trace.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=trace_converter(_read, PLACES),
+    agent=("span_attributes.name",),
+    model=("metadata.model",),
+    version=tuple(f"metadata.{name}" for name in VERSIONS),
+    prompt_version=("metadata.prompt.version",),
+    task=("metadata.task_id",),
+    task_text=("input",),
+    target=("expected",),
+    outcome=("scores.success",),
+    tokens=("metrics.prompt_tokens", "metrics.completion_tokens"),
+    cost=("metrics.estimated_cost",),
+    time=("metrics.start", "metrics.end", "created"),
 )

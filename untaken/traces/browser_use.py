@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.outcome_fields import outcome_from
 from untaken.traces.readings import first_text, mapping, moment, objects, text
@@ -103,21 +102,17 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             file.refuse("it has no history of steps")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="browser-use",
-        title="browser-use histories",
-        extensions=(".json", ".jsonl"),
-        what="Steps in a browser with their actions and results; success is the verdict of a judge, if any.",
-        reads={
-            "agent": ("(always browser-use)",),
-            "task": ("(the file's name)",),
-            "outcome": ("history[].result[].judgement.verdict",),
-            "tokens": ("history[].metadata.input_tokens",),
-            "time": ("history[].metadata.step_start_time", "history[].metadata.step_end_time"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="browser-use",
+    title="browser-use histories",
+    extensions=(".json", ".jsonl"),
+    what="Steps in a browser with their actions and results; success is the verdict of a judge, if any.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=converter(_read, PLACES),
+    agent=("(always browser-use)",),
+    task=("(the file's name)",),
+    outcome=("history[].result[].judgement.verdict",),
+    tokens=("history[].metadata.input_tokens",),
+    time=("history[].metadata.step_start_time", "history[].metadata.step_end_time"),
 )

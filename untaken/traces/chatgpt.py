@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.numbers import counted
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.readings import items, mapping, moment, objects, parsed, text
 from untaken.traces.sample import Confidence, Sample
@@ -134,21 +133,17 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             file.refuse("a record is no conversation: it has no `mapping`")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="chatgpt",
-        title="ChatGPT conversations",
-        extensions=(".json",),
-        what="conversations.json of a ChatGPT export: one run a conversation, its branch that is shown.",
-        reads={
-            "agent": ("mapping.*.message.metadata.model_slug", "default_model_slug"),
-            "model": ("mapping.*.message.metadata.model_slug", "default_model_slug"),
-            "task": ("conversation_id", "id"),
-            "task text": ("(the first message of the user) mapping.*.message.content.parts[]",),
-            "time": ("create_time", "mapping.*.message.create_time"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="chatgpt",
+    title="ChatGPT conversations",
+    extensions=(".json",),
+    what="conversations.json of a ChatGPT export: one run a conversation, its branch that is shown.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=converter(_read, PLACES),
+    agent=("mapping.*.message.metadata.model_slug", "default_model_slug"),
+    model=("mapping.*.message.metadata.model_slug", "default_model_slug"),
+    task=("conversation_id", "id"),
+    task_text=("(the first message of the user) mapping.*.message.content.parts[]",),
+    time=("create_time", "mapping.*.message.create_time"),
 )

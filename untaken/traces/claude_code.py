@@ -14,8 +14,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.traces.claude_tree import SPOKEN, Line, last_branch, parents_first, spoken_lines
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.readings import amount, first_text, mapping, moment, objects, parsed, text, whole
 from untaken.traces.sample import Confidence, Sample
@@ -318,23 +317,19 @@ def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
     return runs
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="claude-code",
-        title="Claude Code sessions",
-        extensions=(".jsonl", ".json", ".txt"),
-        what="Session files and stream-json logs; each sub-agent is a separate run.",
-        reads={
-            "agent": ("message.model",),
-            "model": ("message.model",),
-            "version": ("version", "claude_code_version"),
-            "task": ("sessionId",),
-            "tokens": ("message.usage.input_tokens", "message.usage.output_tokens"),
-            "cost": ("(the result of a log) total_cost_usd",),
-            "time": ("timestamp",),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="claude-code",
+    title="Claude Code sessions",
+    extensions=(".jsonl", ".json", ".txt"),
+    what="Session files and stream-json logs; each sub-agent is a separate run.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=session_converter(_read, PLACES),
+    agent=("message.model",),
+    model=("message.model",),
+    version=("version", "claude_code_version"),
+    task=("sessionId",),
+    tokens=("message.usage.input_tokens", "message.usage.output_tokens"),
+    cost=("(the result of a log) total_cost_usd",),
+    time=("timestamp",),
 )

@@ -15,8 +15,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import messages_once
@@ -311,25 +310,21 @@ def _ui_items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iter
             yield Utterance(role=role, content=text(given.get("response")) or written, at=at)
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="cline",
-        title="Cline and Roo Code tasks",
-        extensions=(".json",),
-        what="Task folders of Cline and Roo Code: one run a task, with its calls, answers, tokens and cost.",
-        reads={
-            "agent": ("modelInfo.modelId",),
-            "model": ("modelInfo.modelId", "model_usage[].model_id"),
-            "version": ("environment_history[].cline_version",),
-            "task": ("(the task's folder)",),
-            "task text": ("(what the user said first)",),
-            "tokens": ("(tokensIn, tokensOut, cacheReads, cacheWrites of api_req_started)",),
-            "cost": ("(cost of api_req_started)", "contextCondense.cost"),
-            "time": ("ts",),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="cline",
+    title="Cline and Roo Code tasks",
+    extensions=(".json",),
+    what="Task folders of Cline and Roo Code: one run a task, with its calls, answers, tokens and cost.",
     recognise=recognise,
     convert=_convert,
     companions=(API, UI, METADATA),
     joins=True,
+    agent=("modelInfo.modelId",),
+    model=("modelInfo.modelId", "model_usage[].model_id"),
+    version=("environment_history[].cline_version",),
+    task=("(the task's folder)",),
+    task_text=("(what the user said first)",),
+    tokens=("(tokensIn, tokensOut, cacheReads, cacheWrites of api_req_started)",),
+    cost=("(cost of api_req_started)", "contextCondense.cost"),
+    time=("ts",),
 )

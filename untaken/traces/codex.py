@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from untaken.numbers import counted
 from untaken.traces import codex_events
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import is_message, message_items
 from untaken.traces.readings import first_text, mapping, moment, parsed, text, whole
@@ -243,25 +242,18 @@ def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
     return [run] if run is not None else []
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="codex",
-        title="Codex rollouts",
-        extensions=(".jsonl",),
-        what="One run a session file; sub-agents without the lines they repeat of their parent.",
-        reads={
-            "agent": ("payload.model",),
-            "model": ("payload.model",),
-            "version": ("payload.cli_version",),
-            "task": ("payload.id",),
-            "tokens": (
-                "payload.info.total_token_usage.input_tokens",
-                "payload.info.total_token_usage.output_tokens",
-            ),
-            "time": ("payload.timestamp", "timestamp"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="codex",
+    title="Codex rollouts",
+    extensions=(".jsonl",),
+    what="One run a session file; sub-agents without the lines they repeat of their parent.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=session_converter(_read, PLACES),
+    agent=("payload.model",),
+    model=("payload.model",),
+    version=("payload.cli_version",),
+    task=("payload.id",),
+    tokens=("payload.info.total_token_usage.input_tokens", "payload.info.total_token_usage.output_tokens"),
+    time=("payload.timestamp", "timestamp"),
 )

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.readings import first_text, mapping, moment, objects, text
 from untaken.traces.recording import Side
@@ -252,22 +251,18 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             file.refuse("the session has no messages")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="copilot-cli",
-        title="GitHub Copilot CLI sessions",
-        extensions=(".jsonl",),
-        what="Messages and tool calls of a log of events; each sub-agent is a separate run.",
-        reads={
-            "agent": ("data.model",),
-            "model": ("data.model", "data.selectedModel"),
-            "version": ("data.copilotVersion",),
-            "task": ("data.sessionId",),
-            "tokens": ("data.modelMetrics.*.usage.inputTokens", "data.modelMetrics.*.usage.outputTokens"),
-            "time": ("data.startTime", "timestamp"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="copilot-cli",
+    title="GitHub Copilot CLI sessions",
+    extensions=(".jsonl",),
+    what="Messages and tool calls of a log of events; each sub-agent is a separate run.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=converter(_read, PLACES),
+    agent=("data.model",),
+    model=("data.model", "data.selectedModel"),
+    version=("data.copilotVersion",),
+    task=("data.sessionId",),
+    tokens=("data.modelMetrics.*.usage.inputTokens", "data.modelMetrics.*.usage.outputTokens"),
+    time=("data.startTime", "timestamp"),
 )

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.task_texts import described
 from untaken.traces.trace_file import text_converter
@@ -84,19 +83,15 @@ def _unruled(words: Sequence[str]) -> str:
     return "\n".join(words).strip().removesuffix(RULE).strip()
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="cursor",
-        title="Cursor chats",
-        extensions=(".md",),
-        what="Chats that Cursor exports as Markdown: one run a chat, with what was said.",
-        reads={
-            "agent": ("(always cursor)",),
-            "version": ("(of Cursor, under the title)",),
-            "task": ("(the title)",),
-            "task text": ("(what the user said first)",),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="cursor",
+    title="Cursor chats",
+    extensions=(".md",),
+    what="Chats that Cursor exports as Markdown: one run a chat, with what was said.",
     recognise=recognise,
     convert=text_converter(_chats, "chats", "no chat of Cursor begins in it"),
+    agent=("(always cursor)",),
+    version=("(of Cursor, under the title)",),
+    task=("(the title)",),
+    task_text=("(what the user said first)",),
 )

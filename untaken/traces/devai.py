@@ -18,8 +18,7 @@ import msgspec
 
 from untaken.traces.devai_model import CONSENSUS, UNRECORDED, Hint, Sheet, hint_of, plan_graph, read_sheet
 from untaken.traces.devai_runs import Bundle, DevAITrajectory, Judgment, write_run
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.jsontext import JsonReader
 from untaken.traces.losses import FileLog, Findings, Held, clip
@@ -226,23 +225,19 @@ def _take_missing_plans(tasks_found: _TaskRecords) -> None:
                 judgment.log.count(judgment.held, kept)
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="devai",
-        title="DevAI (agent-as-a-judge)",
-        extensions=(".json", ".jsonl"),
-        what="Development tasks whose requirements form a DAG, with verdicts by people and judges.",
-        reads={
-            "agent": ("(folder)",),
-            "model": ("(trajectory) step_usage.model",),
-            "task": ("(file name)",),
-            "task text": ("query",),
-            "outcome": ("executed_successfully",),
-            "tokens": ("(trajectory) step_usage.input_tokens", "(trajectory) step_usage.output_tokens"),
-            "cost": ("(trajectory) accumulated_usage.accumulated_cost",),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="devai",
+    title="DevAI (agent-as-a-judge)",
+    extensions=(".json", ".jsonl"),
+    what="Development tasks whose requirements form a DAG, with verdicts by people and judges.",
     recognise=_recognise,
     convert=_convert,
     joins=True,
+    agent=("(folder)",),
+    model=("(trajectory) step_usage.model",),
+    task=("(file name)",),
+    task_text=("query",),
+    outcome=("executed_successfully",),
+    tokens=("(trajectory) step_usage.input_tokens", "(trajectory) step_usage.output_tokens"),
+    cost=("(trajectory) accumulated_usage.accumulated_cost",),
 )

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, mapping, moment, objects, text, totals
@@ -253,24 +252,20 @@ def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
             file.refuse("the session has no messages")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="gemini-cli",
-        title="Gemini CLI sessions",
-        extensions=(".json", ".jsonl"),
-        what="Messages, thoughts and tool calls with their status: one run a session.",
-        reads={
-            "agent": ("messages[].model",),
-            "model": ("messages[].model",),
-            "task": ("sessionId",),
-            "tokens": (
-                *("messages[].tokens.input", "messages[].tokens.output", "messages[].tokens.thoughts"),
-                "messages[].tokens.cached",
-            ),
-            "time": ("startTime", "messages[].timestamp"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="gemini-cli",
+    title="Gemini CLI sessions",
+    extensions=(".json", ".jsonl"),
+    what="Messages, thoughts and tool calls with their status: one run a session.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=session_converter(_read, PLACES),
+    agent=("messages[].model",),
+    model=("messages[].model",),
+    task=("sessionId",),
+    tokens=(
+        *("messages[].tokens.input", "messages[].tokens.output", "messages[].tokens.thoughts"),
+        "messages[].tokens.cached",
+    ),
+    time=("startTime", "messages[].timestamp"),
 )

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, items, mapping, moment, objects, text, totals
@@ -172,25 +171,18 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             file.refuse("the session has no messages")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="goose",
-        title="goose sessions",
-        extensions=(".json", ".jsonl"),
-        what="Messages, thoughts and tool calls with their status: one run a session.",
-        reads={
-            "agent": ("conversation[].metadata.inference.requestedModel",),
-            "model": ("conversation[].metadata.inference.requestedModel",),
-            "task": ("id",),
-            "tokens": (
-                "conversation[].metadata.usage.inputTokens",
-                "conversation[].metadata.usage.outputTokens",
-            ),
-            "cost": ("conversation[].metadata.usage.cost",),
-            "time": ("created_at", "conversation[].created"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="goose",
+    title="goose sessions",
+    extensions=(".json", ".jsonl"),
+    what="Messages, thoughts and tool calls with their status: one run a session.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=converter(_read, PLACES),
+    agent=("conversation[].metadata.inference.requestedModel",),
+    model=("conversation[].metadata.inference.requestedModel",),
+    task=("id",),
+    tokens=("conversation[].metadata.usage.inputTokens", "conversation[].metadata.usage.outputTokens"),
+    cost=("conversation[].metadata.usage.cost",),
+    time=("created_at", "conversation[].created"),
 )

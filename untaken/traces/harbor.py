@@ -15,9 +15,8 @@ from typing import Any, Final
 
 from untaken.plans import PlanGraph
 from untaken.traces import atif, claude_code
-from untaken.traces.format_info import FormatInfo
 from untaken.traces.graphs import task_globs
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog
 from untaken.traces.readings import amount, first_text, mapping, moment, number, objects, text, totals
@@ -309,25 +308,21 @@ def _trial_run(reader: _Reader) -> TraceRun | None:
     return run
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="harbor",
-        title="Harbor trials",
-        extensions=(".json", ".txt", ".jsonl"),
-        what="Trial folders: trajectory, reward and exception; the tests of the verifier are the sub-goals.",
-        reads={
-            "agent": ("agent_info.name", "agent_info.model_info.name"),
-            "model": ("agent_info.model_info.name", "config.agent.model_name"),
-            "version": ("agent_info.version", "(the trajectory's)"),
-            "task": ("task_name",),
-            "outcome": ("verifier_result.rewards.reward",),
-            "tokens": ("agent_result.n_input_tokens", "agent_result.n_output_tokens"),
-            "cost": ("agent_result.cost_usd",),
-            "time": ("started_at", "finished_at"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="harbor",
+    title="Harbor trials",
+    extensions=(".json", ".txt", ".jsonl"),
+    what="Trial folders: trajectory, reward and exception; the tests of the verifier are the sub-goals.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=_convert,
     companions=(CONFIG, "trial.log", "exception.txt", "agent/*", "verifier/*"),
+    agent=("agent_info.name", "agent_info.model_info.name"),
+    model=("agent_info.model_info.name", "config.agent.model_name"),
+    version=("agent_info.version", "(the trajectory's)"),
+    task=("task_name",),
+    outcome=("verifier_result.rewards.reward",),
+    tokens=("agent_result.n_input_tokens", "agent_result.n_output_tokens"),
+    cost=("agent_result.cost_usd",),
+    time=("started_at", "finished_at"),
 )

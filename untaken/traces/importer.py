@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
+from typing import Final
 
-from untaken.traces.format_info import FormatInfo
+from untaken.traces.format_info import RUN_FIELDS, FormatInfo
 from untaken.traces.intake import Intake
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
+
+_FIELDS: Final = {field.replace(" ", "_"): field for field in RUN_FIELDS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,3 +49,33 @@ class Importer:
         parts = PurePosixPath(name).parts
         tails = ["/".join(parts[i:]) for i in range(len(parts))]
         return any(fnmatchcase(tail, glob) for tail in tails for glob in self.companions)
+
+
+def importer(
+    *,
+    name: str,
+    title: str,
+    extensions: tuple[str, ...],
+    what: str,
+    recognise: Callable[[Sample], Confidence],
+    convert: Callable[[Sequence[Source], Intake], None],
+    left_out: tuple[str, ...] = (),
+    passes: int = 1,
+    companions: tuple[str, ...] = (),
+    joins: bool = False,
+    archives: bool = False,
+    **reads: tuple[str, ...],
+) -> Importer:
+    """A built-in importer; `reads` are those of its `FormatInfo`, with ``_`` for blanks in their names."""
+    by_field = {_FIELDS[field]: places for field, places in reads.items()}
+    return Importer(
+        info=FormatInfo(
+            name=name, title=title, extensions=extensions, what=what, reads=by_field, left_out=left_out
+        ),
+        recognise=recognise,
+        convert=convert,
+        passes=passes,
+        companions=companions,
+        joins=joins,
+        archives=archives,
+    )

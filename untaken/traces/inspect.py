@@ -17,8 +17,7 @@ from typing import Any, Final
 
 from untaken.errors import UntakenError
 from untaken.traces.archives import Archive
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.inspect_events import USED, events_by_whose, model_calls, sample_spent
 from untaken.traces.intake import Intake
 from untaken.traces.jsontext import Broken, JsonReader, decode_text
@@ -343,27 +342,23 @@ def _write(log_file: EvalLog, source: Source, intake: Intake, log: FileLog, know
         log.findings.add("no-samples", "there are no samples in the log, only metrics")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="inspect",
-        title="Inspect logs",
-        extensions=(".eval", ".json"),
-        what="Samples with their messages, tool calls, scores, errors and limits; an epoch is a repeat.",
-        reads={
-            "agent": ("eval.solver", "eval.model"),
-            "model": ("eval.model",),
-            "version": ("eval.revision.commit", "(the recorded packages)"),
-            "task": ("eval.task", "samples[].id"),
-            "task text": ("samples[].input",),
-            "target": ("samples[].target",),
-            "outcome": ("samples[].scores.*.value",),
-            "tokens": ("samples[].model_usage.*.input_tokens", "samples[].model_usage.*.output_tokens"),
-            "cost": ("samples[].model_usage.*.total_cost",),
-            "time": ("samples[].events[].timestamp",),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="inspect",
+    title="Inspect logs",
+    extensions=(".eval", ".json"),
+    what="Samples with their messages, tool calls, scores, errors and limits; an epoch is a repeat.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=_convert,
     archives=True,
+    agent=("eval.solver", "eval.model"),
+    model=("eval.model",),
+    version=("eval.revision.commit", "(the recorded packages)"),
+    task=("eval.task", "samples[].id"),
+    task_text=("samples[].input",),
+    target=("samples[].target",),
+    outcome=("samples[].scores.*.value",),
+    tokens=("samples[].model_usage.*.input_tokens", "samples[].model_usage.*.output_tokens"),
+    cost=("samples[].model_usage.*.total_cost",),
+    time=("samples[].events[].timestamp",),
 )

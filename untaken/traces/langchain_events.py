@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import MessageTranscript
 from untaken.traces.messages import asked, message_items, replied, tokens_of, tool_reply, unwrapped
@@ -150,21 +149,17 @@ def _tool(event: Event, kind: str, data: Mapping[str, Any]) -> Iterator[Item]:
         yield Answered(content=data.get("error"), source_id=call, ok=False)
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="langchain-events",
-        title="LangChain events",
-        extensions=(".json", ".jsonl"),
-        what="Events of astream_events of LangChain and LangGraph: one run for each outermost part.",
-        reads={
-            "agent": (*(f"metadata.{name}" for name in NAMES), "(name of the outermost part)"),
-            "model": ("metadata.ls_model_name", "data.output.response_metadata.model_name"),
-            "task": ("metadata.task_id", "metadata.thread_id", "(the outermost part) parent_ids[]"),
-            "task text": ("(of the outermost part) data.input",),
-            "tokens": ("data.output.usage_metadata.input_tokens", "data.output.usage_metadata.output_tokens"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="langchain-events",
+    title="LangChain events",
+    extensions=(".json", ".jsonl"),
+    what="Events of astream_events of LangChain and LangGraph: one run for each outermost part.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=converter(_runs, PLACES),
+    agent=(*(f"metadata.{name}" for name in NAMES), "(name of the outermost part)"),
+    model=("metadata.ls_model_name", "data.output.response_metadata.model_name"),
+    task=("metadata.task_id", "metadata.thread_id", "(the outermost part) parent_ids[]"),
+    task_text=("(of the outermost part) data.input",),
+    tokens=("data.output.usage_metadata.input_tokens", "data.output.usage_metadata.output_tokens"),
 )

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.traces import otel, spending
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.otel_kinds import usage_attributes
 from untaken.traces.otel_spans import Span, span_of
@@ -249,26 +248,22 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
         yield run
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="langfuse",
-        title="Langfuse traces",
-        extensions=(".json", ".jsonl"),
-        what="Traces with their observations and scores, or observations alone: one run per trace.",
-        reads={
-            "agent": ("name",),
-            "model": ("observations[].model",),
-            "version": ("version", "release"),
-            "prompt version": ("observations[].promptVersion",),
-            "task": ("metadata.task_id",),
-            "task text": ("input",),
-            "target": ("metadata.expected_output",),
-            "outcome": ("scores[].value",),
-            "tokens": ("observations[].usageDetails.input", "observations[].usageDetails.output"),
-            "cost": ("observations[].costDetails.total",),
-            "time": ("observations[].startTime", "observations[].endTime"),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="langfuse",
+    title="Langfuse traces",
+    extensions=(".json", ".jsonl"),
+    what="Traces with their observations and scores, or observations alone: one run per trace.",
     recognise=recognise,
     convert=trace_converter(_read, PLACES),
+    agent=("name",),
+    model=("observations[].model",),
+    version=("version", "release"),
+    prompt_version=("observations[].promptVersion",),
+    task=("metadata.task_id",),
+    task_text=("input",),
+    target=("metadata.expected_output",),
+    outcome=("scores[].value",),
+    tokens=("observations[].usageDetails.input", "observations[].usageDetails.output"),
+    cost=("observations[].costDetails.total",),
+    time=("observations[].startTime", "observations[].endTime"),
 )

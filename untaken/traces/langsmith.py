@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings, clip
 from untaken.traces.message_transcript import MessageTranscript
@@ -299,27 +298,23 @@ def _roots(above: Mapping[str, str | None]) -> dict[str, str]:
     return found
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="langsmith",
-        title="LangSmith run trees",
-        extensions=(".json", ".jsonl"),
-        what="Exported runs, nested or flat: one run per trace.",
-        reads={
-            "agent": ("name",),
-            "model": ("extra.metadata.ls_model_name", "extra.invocation_params.model"),
-            "version": tuple(f"extra.metadata.{name}" for name in VERSIONS),
-            "prompt version": tuple(f"extra.metadata.{name}" for name in PROMPT_VERSIONS),
-            "task": ("extra.metadata.task_id",),
-            "task text": ("inputs",),
-            "target": ("reference_outputs",),
-            "outcome": ("feedback_stats.success.avg",),
-            "tokens": ("prompt_tokens", "completion_tokens"),
-            "cost": ("total_cost",),
-            "time": ("start_time", "end_time"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="langsmith",
+    title="LangSmith run trees",
+    extensions=(".json", ".jsonl"),
+    what="Exported runs, nested or flat: one run per trace.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=trace_converter(_read, PLACES),
+    agent=("name",),
+    model=("extra.metadata.ls_model_name", "extra.invocation_params.model"),
+    version=tuple(f"extra.metadata.{name}" for name in VERSIONS),
+    prompt_version=tuple(f"extra.metadata.{name}" for name in PROMPT_VERSIONS),
+    task=("extra.metadata.task_id",),
+    task_text=("inputs",),
+    target=("reference_outputs",),
+    outcome=("feedback_stats.success.avg",),
+    tokens=("prompt_tokens", "completion_tokens"),
+    cost=("total_cost",),
+    time=("start_time", "end_time"),
 )

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import FIELDS, is_message, message_items, tokens_of
 from untaken.traces.readings import amount, mapping, moment, objects, text, whole
@@ -132,26 +131,22 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             file.refuse("it has no messages: not a trajectory, or a run that never started")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="mini-swe-agent",
-        title="mini-SWE-agent trajectories",
-        extensions=(".json", ".traj"),
-        what="Commands, their output and exit codes, the exit status; success comes from --outcomes.",
-        reads={
-            "agent": ("info.config.model.model_name",),
-            "model": ("info.config.model.model_name",),
-            "version": ("info.mini_version",),
-            "task": ("instance_id",),
-            "tokens": (
-                "messages[].extra.response.usage.prompt_tokens",
-                "messages[].extra.response.usage.completion_tokens",
-            ),
-            "cost": ("info.model_stats.instance_cost",),
-            "time": ("messages[].extra.timestamp",),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="mini-swe-agent",
+    title="mini-SWE-agent trajectories",
+    extensions=(".json", ".traj"),
+    what="Commands, their output and exit codes, the exit status; success comes from --outcomes.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=converter(_read, PLACES),
+    agent=("info.config.model.model_name",),
+    model=("info.config.model.model_name",),
+    version=("info.mini_version",),
+    task=("instance_id",),
+    tokens=(
+        "messages[].extra.response.usage.prompt_tokens",
+        "messages[].extra.response.usage.completion_tokens",
+    ),
+    cost=("info.model_stats.instance_cost",),
+    time=("messages[].extra.timestamp",),
 )

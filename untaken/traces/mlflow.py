@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import MessageTranscript
@@ -296,27 +295,23 @@ def _trace_id(document: Mapping[str, Any]) -> str | None:
     return first_text([info, *(mapping(each.get("attributes")) for each in spans[:1])], TRACES)
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="mlflow",
-        title="MLflow traces",
-        extensions=(".json", ".jsonl"),
-        what="Traces of MLflow with their spans and assessments: one run per trace.",
-        reads={
-            "agent": ("(name of the first span of an agent)", "data.spans[].name"),
-            "model": ("data.spans[].attributes.mlflow.spanInputs.model",),
-            "version": tuple(f"info.trace_metadata.{name}" for name in VERSIONS),
-            "prompt version": ("(version of the first of mlflow.linkedPrompts)",),
-            "task": ("info.trace_metadata.task_id",),
-            "task text": ("data.spans[].attributes.mlflow.spanInputs",),
-            "target": ("info.assessments[].expectation.value",),
-            "outcome": ("info.assessments[].feedback.value",),
-            "tokens": ("data.spans[].attributes.mlflow.chat.tokenUsage.input_tokens",),
-            "cost": ("info.trace_metadata.mlflow.trace.cost.total_cost",),
-            "time": ("data.spans[].start_time_unix_nano", "data.spans[].end_time_unix_nano"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="mlflow",
+    title="MLflow traces",
+    extensions=(".json", ".jsonl"),
+    what="Traces of MLflow with their spans and assessments: one run per trace.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=trace_converter(_read, PLACES),
+    agent=("(name of the first span of an agent)", "data.spans[].name"),
+    model=("data.spans[].attributes.mlflow.spanInputs.model",),
+    version=tuple(f"info.trace_metadata.{name}" for name in VERSIONS),
+    prompt_version=("(version of the first of mlflow.linkedPrompts)",),
+    task=("info.trace_metadata.task_id",),
+    task_text=("data.spans[].attributes.mlflow.spanInputs",),
+    target=("info.assessments[].expectation.value",),
+    outcome=("info.assessments[].feedback.value",),
+    tokens=("data.spans[].attributes.mlflow.chat.tokenUsage.input_tokens",),
+    cost=("info.trace_metadata.mlflow.trace.cost.total_cost",),
+    time=("data.spans[].start_time_unix_nano", "data.spans[].end_time_unix_nano"),
 )

@@ -10,8 +10,7 @@ from typing import Final
 from untaken.errors import UntakenError
 from untaken.ledger import has_event_signature, read_ledger
 from untaken.plans import parse_graph
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog
 from untaken.traces.output import file_stem
@@ -91,13 +90,11 @@ def _ledger(source: Source, stored: bytes, heads: Source | None, intake: Intake,
         log.wrote(name)
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="native",
-        title="Untaken ledgers and plan graphs",
-        extensions=(".jsonl", ".plan.yaml", ".plan.yml", ".plan.json", _HEADS),
-        what="Run ledgers, copied byte for byte with their heads, and plan graphs in canonical form.",
-    ),
+IMPORTER: Final = importer(
+    name="native",
+    title="Untaken ledgers and plan graphs",
+    extensions=(".jsonl", ".plan.yaml", ".plan.yml", ".plan.json", _HEADS),
+    what="Run ledgers, copied byte for byte with their heads, and plan graphs in canonical form.",
     recognise=_recognise,
     convert=_convert,
 )

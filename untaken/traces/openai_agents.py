@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import MessageTranscript
 from untaken.traces.messages import FIELDS, asked, replied
@@ -210,21 +209,17 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
         yield run
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="openai-agents",
-        title="OpenAI Agents SDK traces",
-        extensions=(".jsonl", ".json"),
-        what="Traces and spans as the SDK's exporter sends them: one run per trace.",
-        reads={
-            "agent": ("span_data.name", "workflow_name"),
-            "model": ("span_data.model",),
-            "task": ("metadata.task_id", "trace_id"),
-            "tokens": ("span_data.usage.input_tokens", "span_data.usage.output_tokens"),
-            "time": ("started_at", "ended_at"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="openai-agents",
+    title="OpenAI Agents SDK traces",
+    extensions=(".jsonl", ".json"),
+    what="Traces and spans as the SDK's exporter sends them: one run per trace.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=trace_converter(_read, PLACES),
+    agent=("span_data.name", "workflow_name"),
+    model=("span_data.model",),
+    task=("metadata.task_id", "trace_id"),
+    tokens=("span_data.usage.input_tokens", "span_data.usage.output_tokens"),
+    time=("started_at", "ended_at"),
 )

@@ -16,9 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.traces.format_info import FormatInfo
 from untaken.traces.framework_messages import THREAD, in_order, with_lists
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings, clip
 from untaken.traces.message_transcript import (
     is_piece,
@@ -476,22 +475,18 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             note_only_asked(file.findings)
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="openai-messages",
-        title="Chat messages",
-        extensions=(".json", ".jsonl"),
-        what="Lists of Chat Completions, Responses or LangChain messages: one run a list.",
-        reads={
-            "agent": (*AGENTS, "metadata.agent", "(who an event is by)", "model"),
-            "model": ("model",),
-            "task": (*TASKS, "metadata.task_id", "id"),
-            "outcome": (*OUTCOMES, *(f"metadata.{name}" for name in OUTCOMES)),
-            "tokens": ("usage.prompt_tokens", "usage.completion_tokens"),
-            "cost": ("cost", "response_cost"),
-            "time": ("created_at", "(of a message)"),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="openai-messages",
+    title="Chat messages",
+    extensions=(".json", ".jsonl"),
+    what="Lists of Chat Completions, Responses or LangChain messages: one run a list.",
     recognise=recognise,
     convert=converter(_read, PLACES),
+    agent=(*AGENTS, "metadata.agent", "(who an event is by)", "model"),
+    model=("model",),
+    task=(*TASKS, "metadata.task_id", "id"),
+    outcome=(*OUTCOMES, *(f"metadata.{name}" for name in OUTCOMES)),
+    tokens=("usage.prompt_tokens", "usage.completion_tokens"),
+    cost=("cost", "response_cost"),
+    time=("created_at", "(of a message)"),
 )

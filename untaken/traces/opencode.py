@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.readings import amount, first_text, mapping, moment, objects, text
 from untaken.traces.sample import Confidence, Sample
@@ -190,30 +189,26 @@ def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
             file.refuse("the session has no messages")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="opencode",
-        title="opencode sessions",
-        extensions=(".json", ".jsonl"),
-        what="Exported sessions, messages and event logs, with calls and their state: one run a session.",
-        reads={
-            "agent": ("messages[].info.modelID",),
-            "model": ("messages[].info.modelID",),
-            "version": ("info.version",),
-            "task": ("info.id",),
-            "tokens": (
-                *(f"messages[].parts[].tokens.{k}" for k in ("input", "output", "reasoning")),
-                *(f"messages[].parts[].tokens.cache.{k}" for k in ("read", "write")),
-                "(where no part has them) messages[].info.tokens",
-            ),
-            "cost": ("messages[].parts[].cost", "(where no part has one) messages[].info.cost"),
-            "time": (
-                *("info.time.created", "messages[].info.time.created", "messages[].parts[].state.time.start"),
-                "messages[].parts[].state.time.end",
-            ),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="opencode",
+    title="opencode sessions",
+    extensions=(".json", ".jsonl"),
+    what="Exported sessions, messages and event logs, with calls and their state: one run a session.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=session_converter(_read, PLACES),
+    agent=("messages[].info.modelID",),
+    model=("messages[].info.modelID",),
+    version=("info.version",),
+    task=("info.id",),
+    tokens=(
+        *(f"messages[].parts[].tokens.{k}" for k in ("input", "output", "reasoning")),
+        *(f"messages[].parts[].tokens.cache.{k}" for k in ("read", "write")),
+        "(where no part has them) messages[].info.tokens",
+    ),
+    cost=("messages[].parts[].cost", "(where no part has one) messages[].info.cost"),
+    time=(
+        *("info.time.created", "messages[].info.time.created", "messages[].parts[].state.time.start"),
+        "messages[].parts[].state.time.end",
+    ),
 )

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
@@ -266,26 +265,22 @@ def _conversation(source: Source) -> tuple[str, ...]:
     return source.folders[:-1] if source.folders[-1:] == ("events",) else source.folders
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="openhands",
-        title="OpenHands events",
-        extensions=(".json", ".jsonl"),
-        what="Trajectories, evaluation output and event files: calls, answers, exit codes, cost.",
-        reads={
-            "agent": ("metadata.llm_config.model",),
-            "model": ("metadata.llm_config.model",),
-            "version": ("(openhands_version of the system message)", "metadata.git_commit"),
-            "task": ("instance_id",),
-            "outcome": ("report.resolved",),
-            "tokens": (
-                "metrics.accumulated_token_usage.prompt_tokens",
-                "metrics.accumulated_token_usage.completion_tokens",
-            ),
-            "cost": ("metrics.accumulated_cost",),
-            "time": ("history[].timestamp",),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="openhands",
+    title="OpenHands events",
+    extensions=(".json", ".jsonl"),
+    what="Trajectories, evaluation output and event files: calls, answers, exit codes, cost.",
     recognise=recognise,
     convert=_convert,
+    agent=("metadata.llm_config.model",),
+    model=("metadata.llm_config.model",),
+    version=("(openhands_version of the system message)", "metadata.git_commit"),
+    task=("instance_id",),
+    outcome=("report.resolved",),
+    tokens=(
+        "metrics.accumulated_token_usage.prompt_tokens",
+        "metrics.accumulated_token_usage.completion_tokens",
+    ),
+    cost=("metrics.accumulated_cost",),
+    time=("history[].timestamp",),
 )

@@ -14,8 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import MessageTranscript
@@ -396,32 +395,25 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
         files.findings.once("not-of-an-agent", message, severity="note")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="otel",
-        title="OpenTelemetry traces",
-        extensions=(".json", ".jsonl"),
-        what="OTLP JSON and SDK dumps with GenAI or OpenInference names: one run per trace.",
-        reads={
-            "agent": (
-                *(f"attributes.{name}" for name in AGENT_NAMES),
-                "resource.attributes.service.name",
-                "(name of the first span of an agent, else of the root)",
-                "(else the model)",
-            ),
-            "model": tuple(f"attributes.{name}" for name in MODEL_NAMES),
-            "version": (
-                *(f"attributes.{name}" for name in VERSIONS),
-                f"resource.attributes.{SERVICE_VERSION}",
-            ),
-            "prompt version": tuple(f"attributes.{name}" for name in PROMPT_VERSIONS),
-            "task": tuple(f"attributes.{name}" for name in TASK),
-            "outcome": ("events[].attributes.gen_ai.evaluation.score.value",),
-            "tokens": ("attributes.gen_ai.usage.input_tokens", "attributes.gen_ai.usage.output_tokens"),
-            "cost": ("attributes.gen_ai.usage.cost",),
-            "time": ("start_time", "end_time"),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="otel",
+    title="OpenTelemetry traces",
+    extensions=(".json", ".jsonl"),
+    what="OTLP JSON and SDK dumps with GenAI or OpenInference names: one run per trace.",
     recognise=recognise,
     convert=trace_converter(_read, PLACES),
+    agent=(
+        *(f"attributes.{name}" for name in AGENT_NAMES),
+        "resource.attributes.service.name",
+        "(name of the first span of an agent, else of the root)",
+        "(else the model)",
+    ),
+    model=tuple(f"attributes.{name}" for name in MODEL_NAMES),
+    version=(*(f"attributes.{name}" for name in VERSIONS), f"resource.attributes.{SERVICE_VERSION}"),
+    prompt_version=tuple(f"attributes.{name}" for name in PROMPT_VERSIONS),
+    task=tuple(f"attributes.{name}" for name in TASK),
+    outcome=("events[].attributes.gen_ai.evaluation.score.value",),
+    tokens=("attributes.gen_ai.usage.input_tokens", "attributes.gen_ai.usage.output_tokens"),
+    cost=("attributes.gen_ai.usage.cost",),
+    time=("start_time", "end_time"),
 )

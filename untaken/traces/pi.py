@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PureWindowsPath
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, mapping, moment, text
@@ -186,22 +185,18 @@ def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
             file.refuse("the session has no messages")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="pi",
-        title="Sessions of pi, OpenClaw and Droid",
-        extensions=(".jsonl",),
-        what="Messages, thoughts and tool calls of the branch that ends last: one run a session.",
-        reads={
-            "agent": ("message.model",),
-            "model": ("message.model",),
-            "task": ("(the line of the session) id",),
-            "tokens": ("message.usage.input", "message.usage.output"),
-            "cost": ("message.usage.cost.total",),
-            "time": ("timestamp",),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="pi",
+    title="Sessions of pi, OpenClaw and Droid",
+    extensions=(".jsonl",),
+    what="Messages, thoughts and tool calls of the branch that ends last: one run a session.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=session_converter(_read, PLACES),
+    agent=("message.model",),
+    model=("message.model",),
+    task=("(the line of the session) id",),
+    tokens=("message.usage.input", "message.usage.output"),
+    cost=("message.usage.cost.total",),
+    time=("timestamp",),
 )

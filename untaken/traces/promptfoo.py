@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import asked, message_items, replied
 from untaken.traces.readings import (
@@ -139,28 +138,24 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
                 file.refuse("a record is no result of promptfoo")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="promptfoo",
-        title="promptfoo results",
-        extensions=(".json", ".jsonl"),
-        what="Results of promptfoo's evaluations: one run per test, prompt and provider.",
-        reads={
-            "agent": ("results.results[].provider.label", "results.results[].provider.id"),
-            "model": ("results.results[].provider.id",),
-            "task": ("results.results[].description", "results.results[].testIdx"),
-            "task text": ("results.results[].prompt.raw",),
-            "target": ("results.results[].vars.expected",),
-            "outcome": ("results.results[].success",),
-            "tokens": (
-                "results.results[].response.tokenUsage.prompt",
-                "results.results[].response.tokenUsage.completion",
-            ),
-            "cost": ("results.results[].cost",),
-            "time": ("results.timestamp",),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="promptfoo",
+    title="promptfoo results",
+    extensions=(".json", ".jsonl"),
+    what="Results of promptfoo's evaluations: one run per test, prompt and provider.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=converter(_read, PLACES),
+    agent=("results.results[].provider.label", "results.results[].provider.id"),
+    model=("results.results[].provider.id",),
+    task=("results.results[].description", "results.results[].testIdx"),
+    task_text=("results.results[].prompt.raw",),
+    target=("results.results[].vars.expected",),
+    outcome=("results.results[].success",),
+    tokens=(
+        "results.results[].response.tokenUsage.prompt",
+        "results.results[].response.tokenUsage.completion",
+    ),
+    cost=("results.results[].cost",),
+    time=("results.timestamp",),
 )

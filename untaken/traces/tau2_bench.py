@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.jsontext import Element, JsonReader
 from untaken.traces.losses import FileLog, Findings
@@ -198,31 +197,25 @@ def _documents(
         yield header
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="tau2-bench",
-        title="τ²-bench results",
-        extensions=(".json", ".jsonl"),
-        what="Customer-service runs with rewards and action checks; expected actions become plan graphs.",
-        reads={
-            "agent": ("info.agent_info.llm", "info.agent_info.implementation"),
-            "model": ("info.agent_info.llm",),
-            "version": ("info.git_commit",),
-            "task": ("info.environment_info.domain_name", "simulations[].task_id"),
-            "task text": ("tasks[].user_scenario.instructions.reason_for_call",),
-            "outcome": ("simulations[].reward_info.reward",),
-            "tokens": (
-                "simulations[].messages[].usage.prompt_tokens",
-                "simulations[].messages[].usage.completion_tokens",
-            ),
-            "cost": ("simulations[].agent_cost",),
-            "time": (
-                *("simulations[].start_time", "simulations[].end_time", "simulations[].messages[].timestamp"),
-            ),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="tau2-bench",
+    title="τ²-bench results",
+    extensions=(".json", ".jsonl"),
+    what="Customer-service runs with rewards and action checks; expected actions become plan graphs.",
+    left_out=PLACES.dropped,
     recognise=_recognise,
     convert=_convert,
     passes=2,
+    agent=("info.agent_info.llm", "info.agent_info.implementation"),
+    model=("info.agent_info.llm",),
+    version=("info.git_commit",),
+    task=("info.environment_info.domain_name", "simulations[].task_id"),
+    task_text=("tasks[].user_scenario.instructions.reason_for_call",),
+    outcome=("simulations[].reward_info.reward",),
+    tokens=(
+        "simulations[].messages[].usage.prompt_tokens",
+        "simulations[].messages[].usage.completion_tokens",
+    ),
+    cost=("simulations[].agent_cost",),
+    time=("simulations[].start_time", "simulations[].end_time", "simulations[].messages[].timestamp"),
 )

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from untaken.traces.agentrx_labels import AgentRxLabels
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog
 from untaken.traces.readings import text
@@ -77,21 +76,17 @@ def _records(file: TraceFile) -> Iterator[dict[str, Any]]:
     return file.records_that(lambda record: text(record.get("task_id")) is not None, refusal, "[]")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="tau-bench",
-        title="τ-bench results",
-        extensions=(".json", ".jsonl"),
-        what="Customer-service runs with a reward; expected actions become plan graphs.",
-        reads={
-            "agent": ("(file name)",),
-            "task": ("task_id",),
-            "task text": ("info.task.instruction",),
-            "outcome": ("reward",),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="tau-bench",
+    title="τ-bench results",
+    extensions=(".json", ".jsonl"),
+    what="Customer-service runs with a reward; expected actions become plan graphs.",
+    left_out=PLACES.dropped,
     recognise=_recognise,
     convert=convert,
     passes=2,
+    agent=("(file name)",),
+    task=("task_id",),
+    task_text=("info.task.instruction",),
+    outcome=("reward",),
 )

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings, clip
 from untaken.traces.readings import first_text, items, mapping, moment, objects, text
 from untaken.traces.sample import Confidence, Sample
@@ -267,23 +266,19 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             file.refuse(f"record {number + 1} is no chat session: it has no `requests` ({clip(name)})")
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="vscode-chat",
-        title="VS Code chats",
-        extensions=(".json", ".jsonl"),
-        what="Chats of GitHub Copilot in VS Code, exported or as VS Code keeps them: one run a session.",
-        reads={
-            "agent": ("responderUsername", f"{_RESULT}resolvedModel"),
-            "model": (f"{_RESULT}resolvedModel", f"{_REQUEST}modelId"),
-            "version": (f"{_REQUEST}agent.extensionVersion",),
-            "task": ("sessionId", f"{_RESULT}sessionId"),
-            "task text": (f"{_REQUEST}message.text",),
-            "tokens": (f"{_RESULT}promptTokens", f"{_RESULT}outputTokens"),
-            "time": ("creationDate", "lastMessageDate", f"{_REQUEST}timestamp"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="vscode-chat",
+    title="VS Code chats",
+    extensions=(".json", ".jsonl"),
+    what="Chats of GitHub Copilot in VS Code, exported or as VS Code keeps them: one run a session.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=converter(_read, PLACES),
+    agent=("responderUsername", f"{_RESULT}resolvedModel"),
+    model=(f"{_RESULT}resolvedModel", f"{_REQUEST}modelId"),
+    version=(f"{_REQUEST}agent.extensionVersion",),
+    task=("sessionId", f"{_RESULT}sessionId"),
+    task_text=(f"{_REQUEST}message.text",),
+    tokens=(f"{_RESULT}promptTokens", f"{_RESULT}outputTokens"),
+    time=("creationDate", "lastMessageDate", f"{_REQUEST}timestamp"),
 )

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.traces import otel
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import is_message, message_items, replied, tokens_of
 from untaken.traces.otel_kinds import usage_attributes
@@ -224,29 +223,25 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
             yield run
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="weave",
-        title="W&B Weave calls",
-        extensions=(".json", ".jsonl"),
-        what="Calls of ops with their scores: one run per trace, or per example of an evaluation.",
-        reads={
-            "agent": ("display_name", "op_name"),
-            "model": ("inputs.model",),
-            "version": ("(the digest of) op_name",),
-            "task": ("attributes.task_id",),
-            "task text": ("inputs.*",),
-            "target": ("inputs.expected",),
-            "outcome": ("(of an example) output.scores",),
-            "tokens": ("summary.usage.*.prompt_tokens", "summary.usage.*.completion_tokens"),
-            "cost": (
-                "summary.weave.costs.*.prompt_tokens_total_cost",
-                "summary.weave.costs.*.completion_tokens_total_cost",
-            ),
-            "time": ("started_at", "ended_at"),
-        },
-        left_out=PLACES.dropped,
-    ),
+IMPORTER: Final = importer(
+    name="weave",
+    title="W&B Weave calls",
+    extensions=(".json", ".jsonl"),
+    what="Calls of ops with their scores: one run per trace, or per example of an evaluation.",
+    left_out=PLACES.dropped,
     recognise=recognise,
     convert=trace_converter(_read, PLACES),
+    agent=("display_name", "op_name"),
+    model=("inputs.model",),
+    version=("(the digest of) op_name",),
+    task=("attributes.task_id",),
+    task_text=("inputs.*",),
+    target=("inputs.expected",),
+    outcome=("(of an example) output.scores",),
+    tokens=("summary.usage.*.prompt_tokens", "summary.usage.*.completion_tokens"),
+    cost=(
+        "summary.weave.costs.*.prompt_tokens_total_cost",
+        "summary.weave.costs.*.completion_tokens_total_cost",
+    ),
+    time=("started_at", "ended_at"),
 )

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.traces.agentrx_labels import AgentRxLabels
-from untaken.traces.format_info import FormatInfo
-from untaken.traces.importer import Importer
+from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.readings import mapping, objects, text
 from untaken.traces.sample import Confidence, Sample
@@ -103,22 +102,18 @@ def _kept(record: dict[str, Any]) -> frozenset[str]:
     return PLACES.kept - {"history[].role"} if named else PLACES.kept
 
 
-IMPORTER: Final = Importer(
-    info=FormatInfo(
-        name="who-and-when",
-        title="Who&When failure logs",
-        extensions=(".json", ".jsonl"),
-        what="Failed multi-agent runs; the orchestrator's choices are decisions, the human label a verdict.",
-        reads={
-            "agent": ("(set)",),
-            "task": ("question_ID",),
-            "task text": ("question",),
-            "target": ("ground_truth",),
-            "outcome": ("is_correct",),
-        },
-    ),
+IMPORTER: Final = importer(
+    name="who-and-when",
+    title="Who&When failure logs",
+    extensions=(".json", ".jsonl"),
+    what="Failed multi-agent runs; the orchestrator's choices are decisions, the human label a verdict.",
     recognise=_recognise,
     convert=_convert,
     passes=2,
     joins=True,
+    agent=("(set)",),
+    task=("question_ID",),
+    task_text=("question",),
+    target=("ground_truth",),
+    outcome=("is_correct",),
 )
