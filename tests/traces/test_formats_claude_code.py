@@ -11,7 +11,7 @@ from foreign_files import codes, converted
 
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
 from untaken.traces import Conversion, sniff
-from untaken.traces.claude_tree import parents_first
+from untaken.traces.claude_code import parents_first
 
 
 def line(uuid: str, parent: str | None, role: str, content: Any, **more: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from untaken.errors import Unscored
 from untaken.ledger import Observation, Run, Verdict
 from untaken.plans import load_graphs
 from untaken.scoring import score_run
-from untaken.traces.tau2_model import agent_name
+from untaken.traces.tau2_runs import agent_name
 
 ACTION = tau2_document()["tasks"][0]["evaluation_criteria"]["actions"][0]
 

@@ -19,7 +19,6 @@ from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import MessageTranscript
 from untaken.traces.messages import tool_message, tool_reply
-from untaken.traces.otel_deepeval import deepeval_spans
 from untaken.traces.otel_kinds import (
     AGENT_NAMES,
     COSTS,
@@ -67,7 +66,7 @@ from untaken.traces.readings import (
     whole,
 )
 from untaken.traces.sample import Confidence, Sample
-from untaken.traces.span_rows import span_rows
+from untaken.traces.span_rows import deepeval_spans, span_rows
 from untaken.traces.tidy import Places
 from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.traces.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text

@@ -22,8 +22,7 @@ from untaken.traces.readings import amount, objects, text
 from untaken.traces.recording import tool_name
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
-from untaken.traces.tau2_model import Tau2Document, read_document, requestor
-from untaken.traces.tau2_runs import Simulations
+from untaken.traces.tau2_runs import Simulations, Tau2Document, read_document, requestor
 from untaken.traces.tidy import Places, Tidier, under
 
 _CHECKED: Final = "simulations[].reward_info.action_checks[].action.**"

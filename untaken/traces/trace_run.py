@@ -16,12 +16,11 @@ from msgspec import Struct
 
 from untaken.ledger import Plan, RunFinished, RunStarted, Verdict
 from untaken.plans import Check, PlanGraph, SubGoal
-from untaken.traces.intake import Intake
+from untaken.traces.intake import Intake, SessionCopy, digests
 from untaken.traces.losses import FileLog
 from untaken.traces.output import ledger_name
 from untaken.traces.readings import cut_name, first_text, items, mapping, text
 from untaken.traces.recording import TICK, Conversation, RunDraft, Side, synthetic_start, tool_name
-from untaken.traces.session_copies import SessionCopy, digests
 from untaken.traces.tidy import Tidier
 
 UNKNOWN_TASK: Final = "unknown"

@@ -11,17 +11,63 @@ AgentRx labelled some Hand-Crafted runs a second time; its label files are joine
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Final
 
+from untaken.ledger import (
+    BLAMED,
+    Evidence,
+    Message,
+    Observation,
+    Plan,
+    RunFinished,
+    RunStarted,
+    SkillSelection,
+    State,
+    ToolCall,
+    Verdict,
+    context_hash,
+)
 from untaken.traces.agentrx_labels import AgentRxLabels
 from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
-from untaken.traces.readings import mapping, objects, text
+from untaken.traces.losses import FileLog, Findings, clip
+from untaken.traces.readings import cut_name, mapping, objects, text, truth, whole
+from untaken.traces.recording import EPOCH, TICK, DecisionRoom, RunDraft
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
+from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, under
 from untaken.traces.trace_file import TraceFile
-from untaken.traces.who_and_when_runs import METADATA, write_record
+from untaken.traces.who_and_when_texts import (
+    ORCHESTRATOR,
+    UNREAD,
+    Progress,
+    chosen_by,
+    code_in,
+    exit_code,
+    first_line,
+    is_terminal,
+    is_update,
+    plan_in,
+    progress_in,
+    speaker_of,
+)
+
+HAND_CRAFTED: Final = "hand-crafted"
+GENERATED: Final = "algorithm-generated"
+BY: Final = "human:who-and-when"
+"""Author of the failure labels."""
+METADATA: Final = (
+    *("question", "ground_truth", "level", "mistake_agent", "mistake_step", "mistake_reason", "mistake_type"),
+    *("labels", "is_corrected", "system_prompt"),
+)
+"""Parts of a record kept, as they are, in RUN_STARTED.metadata."""
+_HUMAN: Final = "human"
+_LIMITS: Final = ("max ", "replan counter exceeded")
+"""How the orchestrator begins to say which limit stopped it."""
+_QUOTE_CHARS: Final = 200
 
 PLACES: Final = Places(
     kept=[
@@ -100,6 +146,265 @@ def _kept(record: dict[str, Any]) -> frozenset[str]:
     """Where entries name their speaker, the role beside the name is the chat's technical one, and dropped."""
     named = any(isinstance(entry, dict) and entry.get("name") for entry in record["history"])
     return PLACES.kept - {"history[].role"} if named else PLACES.kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One entry of a history; `role` is what it is called in the ledger."""
+
+    role: str
+    content: Any
+
+    @property
+    def speaker(self) -> str:
+        """Who said it."""
+        return speaker_of(self.role)
+
+
+def _entry(one: Any) -> HistoryEntry:
+    """An entry of a history; one that names nobody is by ``unknown``."""
+    if not isinstance(one, dict):
+        return HistoryEntry(role="unknown", content=None if isinstance(one, list) else one)
+    role = text(one.get("name")) or text(one.get("role")) or "unknown"
+    return HistoryEntry(role=role, content=one.get("content"))
+
+
+def set_of(entries: list[HistoryEntry]) -> str:
+    """Which of the two sets a record is of: only Magentic-One has an orchestrator."""
+    orchestrated = any(entry.speaker.casefold() == ORCHESTRATOR for entry in entries)
+    return HAND_CRAFTED if orchestrated else GENERATED
+
+
+def decision_context(progress: Progress, last: str | None) -> dict[str, Any]:
+    """The situation of a speaker choice: what the orchestrator thought of its progress, and who spoke last.
+
+    No question is asked twice of one team, so the task is not part of it; two choices are in one situation
+    when the flags of the ledger before them agree and they come after the same agent, or after the human's
+    question. A flag that could not be read is null.
+    """
+    return {**progress.flags, "last_speaker": last or _HUMAN}
+
+
+def write_record(
+    record: Mapping[str, Any], stem: str, intake: Intake, log: FileLog, labels: AgentRxLabels
+) -> RunDraft | None:
+    """The run of one record with its labels; ``None`` for one that is there already."""
+    entries = [_entry(one) for one in record["history"]]
+    name = set_of(entries)
+    # The other set has its own runs of the same questions.
+    asked = text(record.get("question_ID")) if name == HAND_CRAFTED else None
+    labelled = any(text(record.get(key)) for key in ("mistake_agent", "mistake_step"))
+    again = asked in labels.by_task
+    agent = intake.agent_name(intake.agent or name, log)
+    run_id = intake.claim(f"who-and-when/{agent}/{stem}", record, log)
+    if run_id is None:
+        return None
+    run = RunDraft(run_id=run_id, origin=record)
+    log.synthesised["RUN_STARTED.agent"] += not intake.agent
+    run.add(
+        RunStarted,
+        EPOCH,
+        agent=agent,
+        task_id=_task_id(record, stem),
+        metadata={
+            "format": "who-and-when",
+            "set": name,
+            "timestamps": "synthesised",
+            **{key: record[key] for key in METADATA if record.get(key) is not None},
+            **described(record.get("question"), record.get("ground_truth")),
+        },
+    )
+    builder = RunBuilder(run, entries, log)
+    for entry in entries:
+        builder.add(entry)
+    if not entries:
+        log.findings.add("missing-trajectory", "the history is empty", run=run_id)
+    log.defaulted["RUN_FINISHED.cost"] += 1
+    run.add(
+        RunFinished,
+        builder.now,
+        success=_success(record, run_id, log, labelled=labelled or again),
+        cost=None,
+        steps=builder.steps,
+        limit=builder.limit,
+    )
+    message = "no times are recorded; generated so that all runs start together"
+    intake.findings.once("synthetic-timestamps", message, severity="note")
+    if labelled:
+        _label(run, record, entries, builder, log)
+    elif not again:
+        log.findings.add("missing-label", "no mistake is labelled", run=run_id)
+
+    def spelled(name: str) -> str:
+        return _spelled(name, entries, run_id, log.findings)
+
+    labels.add_to(run, asked, builder.at, log, spelled=spelled)
+    return run
+
+
+def _task_id(record: Mapping[str, Any], stem: str) -> str:
+    """The question's id, else a digest of its words, else the file's name."""
+    stated, asked = text(record.get("question_ID")), text(record.get("question"))
+    digest = sha256(asked.encode(errors="replace")).hexdigest()[:16] if asked else None
+    return cut_name(f"who-and-when-{stated or digest or stem}")
+
+
+class RunBuilder:
+    """Puts a history down: entry n becomes the n-th MESSAGE or OBSERVATION of the run.
+
+    Attributes:
+        at: `seq` of the event that holds each entry.
+        steps: entries of agents, in number: neither people's nor a terminal's.
+        limit: what made the orchestrator stop, where that was a limit.
+    """
+
+    def __init__(self, run: RunDraft, entries: list[HistoryEntry], log: FileLog) -> None:
+        self.at: list[int] = []
+        self.steps = 0
+        self.limit: str | None = None
+        self.now = EPOCH + TICK
+        self._run = run
+        self._log = log
+        self._team = _seen(entries)
+        self._room = DecisionRoom(log)
+        self._progress = UNREAD
+        self._last: str | None = None
+        self._code: str | None = None
+        self._calls = 0
+
+    def add(self, entry: HistoryEntry) -> None:
+        """Takes the next entry."""
+        content = entry.content if isinstance(entry.content, str) else ""
+        chosen = chosen_by(entry.role)
+        if chosen is not None:
+            self._decide(cut_name(chosen))
+        if is_terminal(entry.speaker):
+            self._observe(entry, content)
+            return
+        self.steps += entry.speaker.casefold() != _HUMAN  # a person who asks takes no step of the team
+        self._put(Message, role=entry.role, content=entry.content)
+        self._code = code_in(content) or self._code
+        if entry.speaker.casefold() == ORCHESTRATOR and chosen is None:
+            self._consider(content)
+
+    def _add(self, kind: Any, **fields: Any) -> None:
+        self._run.add(kind, self.now, **fields)
+        self.now += TICK
+
+    def _put(self, kind: Any, **fields: Any) -> None:
+        self.at.append(len(self._run.drafts))  # labels count entries of the history, evidence counts events
+        self._add(kind, **fields)
+
+    def _consider(self, thought: str) -> None:
+        """What a thought of the orchestrator says besides: its ledger, a plan, why it stops."""
+        if is_update(thought):
+            self._update(thought)
+        elif (plan := plan_in(thought)) is not None:
+            self._team = plan.team or self._team  # a plan may name none
+            facts = [f"Fact sheet: {plan.facts}"] if plan.facts else []
+            self._add(Plan, sub_goals=[*plan.steps, *facts], reason=plan.kind)
+            self._log.synthesised["PLAN"] += 1
+        elif thought.lower().startswith(_LIMITS):
+            self.limit = first_line(thought, _QUOTE_CHARS)
+
+    def _update(self, thought: str) -> None:
+        progress = progress_in(thought, self._log.findings)
+        if progress is None:
+            message = f"the ledger in entry {len(self.at) - 1} is broken JSON; its flags are unknown"
+            self._log.findings.add("unreadable-progress", message, run=self._run.run_id)
+        self._progress = progress or UNREAD
+        patch = {**self._progress.flags, "next_speaker": self._progress.next_speaker}
+        self._add(State, state=patch)
+        self._log.synthesised["STATE"] += 1
+
+    def _decide(self, chosen: str) -> None:
+        named = self._progress.next_speaker
+        if named is not None and named.casefold() != chosen.casefold():
+            message = f"the ledger names {clip(named)!r}, the orchestrator chose {clip(chosen)!r}"
+            self._log.findings.add("choice-differs-from-ledger", message, run=self._run.run_id)
+        if not self._room.takes(self._team):
+            return
+        context = decision_context(self._progress, self._last)
+        self._add(
+            SkillSelection,
+            selected=chosen,
+            alternatives=[name for name in self._team if name != chosen],
+            context_hash=context_hash(context),
+            context=context,
+        )
+        self._log.synthesised["SKILL_SELECTION"] += 1
+        self._last = chosen
+
+    def _observe(self, entry: HistoryEntry, content: str) -> None:
+        """What a terminal answered; with an exit code it ran the code that was written last."""
+        code = exit_code(content)
+        if code is None:
+            self._put(Observation, content=entry.content)
+            return
+        self._calls += 1
+        call_id = f"call-{self._calls}"
+        arguments = {"code": self._code} if self._code else {}
+        self._add(ToolCall, call_id=call_id, tool=cut_name(entry.role), arguments=arguments)
+        self._log.synthesised["TOOL_CALL"] += 1
+        self._put(Observation, call_id=call_id, ok=code == 0, content=entry.content)
+
+
+def _seen(entries: list[HistoryEntry]) -> tuple[str, ...]:
+    """Everybody whom the orchestrator chose in the run: the team, until a plan names it."""
+    return tuple(sorted({cut_name(name) for entry in entries if (name := chosen_by(entry.role))}))
+
+
+def _success(record: Mapping[str, Any], run_id: str, log: FileLog, *, labelled: bool) -> bool | None:
+    """The recorded outcome; a run has failed if people found the mistake that made it fail."""
+    correct = truth(record.get("is_correct"), log.findings, "is_correct")
+    if correct is None:
+        log.synthesised["RUN_FINISHED.success"] += 1
+        return False if labelled else None
+    if correct and labelled:
+        message = "is_correct says the run succeeded, but a mistake is labelled; both are kept"
+        log.findings.add("flag-contradicts-label", message, run=run_id)
+    return correct
+
+
+def _label(
+    run: RunDraft, record: Mapping[str, Any], entries: list[HistoryEntry], builder: RunBuilder, log: FileLog
+) -> None:
+    """The failing agent and step as a verdict, pointing at the event of the step."""
+    findings = log.findings
+    blamed = text(record.get("mistake_agent"))
+    step = whole(record.get("mistake_step"), findings, "mistake_step")
+    inside = step is not None and 0 <= step < len(entries)
+    if not inside:
+        words = clip(record.get("mistake_step"))
+        message = f"mistake_step is {words!r}, no entry of the history (0 to {len(entries) - 1})"
+        findings.add("label-out-of-range", message, run=run.run_id)
+    blamed = _spelled(blamed, entries, run.run_id, findings) if blamed else None
+    evidence = None
+    if inside and step is not None:
+        entry = entries[step]
+        if blamed is not None and entry.speaker.casefold() != blamed.casefold():
+            message = f"{clip(blamed)!r} is blamed for step {step}, where {clip(entry.role)!r} speaks"
+            findings.add("label-differs-from-speaker", message, run=run.run_id)
+        evidence = [Evidence(seq=builder.at[step], quote=first_line(entry.content, _QUOTE_CHARS))]
+    run.add(
+        Verdict,
+        builder.now + TICK,  # people label a run that is over
+        sub_goal=cut_name(f"{BLAMED}{blamed or 'the team'}"),  # a label may name a step alone
+        passed=False,
+        by=BY,
+        evidence=evidence,
+        reason=text(record.get("mistake_reason")),
+    )
+
+
+def _spelled(blamed: str, entries: list[HistoryEntry], run_id: str, findings: Findings) -> str:
+    """The blamed agent as the history spells it."""
+    spellings = {entry.speaker.casefold(): entry.speaker for entry in entries}
+    known = spellings.get(blamed.casefold())
+    if known is not None and known != blamed:
+        message = f"the label names {clip(blamed)!r}, the history says {clip(known)!r}; treated as the same"
+        findings.add("agent-spelling", message, run=run_id)
+    return known or blamed
 
 
 IMPORTER: Final = importer(

@@ -8,8 +8,18 @@ from functools import partial
 from typing import Any
 
 from untaken.plans import flow, text
-from untaken.traces.mapped.draft_calls import list_of_calls, listed, nested_calls, worked
-from untaken.traces.mapped.draft_kinds import KINDS_SHOWN, by_member, by_value, kind_of, kind_path, phase_of
+from untaken.traces.mapped.draft_kinds import (
+    KINDS_SHOWN,
+    by_member,
+    by_value,
+    kind_of,
+    kind_path,
+    list_of_calls,
+    listed,
+    nested_calls,
+    phase_of,
+    worked,
+)
 from untaken.traces.mapped.draft_names import (
     ACTING,
     ASSISTANTS,
