@@ -61,9 +61,7 @@ def reading() -> None:
             state.run_link(cards.item_words(item), item.digest)
             st.caption(text.label(item.why, 240))
     st.page_link(
-        "pages/review.py",
-        label=f"{counted(found.count, 'run')} in the queue",
-        query_params=state.scope(),
+        "pages/review.py", label=f"{counted(found.count, 'run')} in the queue", query_params=state.scope()
     )
 
 

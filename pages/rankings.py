@@ -10,9 +10,7 @@ from untaken.numbers import counted
 
 corpus = state.compared()
 cards.headline(
-    "Rankings",
-    "Do outcome and sub-goal rankings agree?",
-    share=sharing.share_report if corpus.runs else None,
+    "Rankings", "Do outcome and sub-goal rankings agree?", share=sharing.share_report if corpus.runs else None
 )
 if not corpus.runs:
     cards.nothing_here()

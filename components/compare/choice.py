@@ -163,9 +163,7 @@ def _pick_reference(found: SideBySide, task: TaskRuns) -> None:
         format_func=lambda digest: run_name(runs[digest]),
         key="compare_reference_picker",
         on_change=lambda: _choose(
-            task=task.task_id,
-            runs=",".join(runs),
-            reference=st.session_state["compare_reference_picker"],
+            task=task.task_id, runs=",".join(runs), reference=st.session_state["compare_reference_picker"]
         ),
         help="All other runs are compared with this one. Default: the best successful run.",
     )

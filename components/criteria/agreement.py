@@ -75,11 +75,7 @@ def agreement() -> None:
         name="Where judges and people disagree",
         selectable=True,
         height=240,
-        columns={
-            "a": "people",
-            "b": "judge",
-            "digest": None,
-        },
+        columns={"a": "people", "b": "judge", "digest": None},
     )
     if row is not None and st.session_state.get("disagreement_seen") != row:
         st.session_state["disagreement_seen"] = row  # the table keeps its selection on the page it opens

@@ -186,10 +186,7 @@ def means(review: CriteriaReview) -> None:
 
     def as_table() -> None:
         tables.table(
-            outcome_means_table(review.passes),
-            key="means-table",
-            name="Criteria by outcome",
-            height=320,
+            outcome_means_table(review.passes), key="means-table", name="Criteria by outcome", height=320
         )
         tables.download(
             lambda: tables.csv(values_table(review.passes)),
@@ -409,10 +406,7 @@ def agents(review: CriteriaReview) -> None:
         table=lambda: side_table(found),
     )
     tables.folded_table(
-        "As a table",
-        lambda: side_table(found),
-        key="side-table",
-        name="Two agents by criterion",
+        "As a table", lambda: side_table(found), key="side-table", name="Two agents by criterion"
     )
 
 

@@ -25,16 +25,7 @@ from untaken.counterfactual import (
 )
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
-from untaken.numbers import (
-    counted,
-    decimal,
-    interval,
-    money,
-    p_value,
-    percent,
-    signed,
-    significant,
-)
+from untaken.numbers import counted, decimal, interval, money, p_value, percent, signed, significant
 from untaken.views import FEW, ChoiceReview, choice_odds, corpus_logged, count_paths, placebo_of
 
 MOST_LINKS: Final = 5

@@ -197,7 +197,7 @@ def _paths(review: ChoiceReview, paths: pd.DataFrame, *, key: str) -> None:
         height=tables.height_of(len(shown), most=320),
         whole=lambda: review.table(ordered, evaluated)[COLUMNS],
         columns={
-            "verdict": st.column_config.TextColumn(width=190),  # whole: it is the same few words in all rows
+            "verdict": st.column_config.TextColumn(width=190)  # whole: it is the same few words in all rows
         }
         | dict.fromkeys(IN_FULL),
     )

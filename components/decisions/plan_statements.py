@@ -80,11 +80,7 @@ def _counts(found: PlanEvaluation) -> None:
     more = f"; {len(found.silent):,} more have none" if found.silent else ""
     named = f": {groups_words(found)}" if found.supported else ""
     shown = (
-        (
-            "Plan decisions",
-            f"{found.decisions:,}",
-            f"in {counted(len(found.runs), 'run')}{more}",
-        ),
+        ("Plan decisions", f"{found.decisions:,}", f"in {counted(len(found.runs), 'run')}{more}"),
         ("Alternatives", f"{found.alternatives:,}", "that another run of the task took in the same state"),
         (
             "Supported",

@@ -134,13 +134,7 @@ def _hover(run: ComparedRun, row: AlignedRow, cell: Cell) -> str:
 
 
 def _frame(
-    figure: go.Figure,
-    found: SideBySide,
-    rows: Sequence[AlignedRow],
-    look: Tokens,
-    *,
-    dark: bool,
-    column: int,
+    figure: go.Figure, found: SideBySide, rows: Sequence[AlignedRow], look: Tokens, *, dark: bool, column: int
 ) -> None:
     chars = TITLE_CHARS if len(found.runs) <= MANY else SHORT_CHARS
     themed(figure, dark=dark, height=HEAD + 24 + ROW * len(rows), margin=(8, 8, HEAD, 16))

@@ -67,10 +67,7 @@ def outcome_scatter(
         title_text=f"{metric_words('success_rate')} (dashed: means of the agents)",
     )
     figure.update_yaxes(
-        range=y_range,
-        tickvals=_shares(y_range),
-        tickformat=".0%",
-        title_text=metric_words(placed[0].metric),
+        range=y_range, tickvals=_shares(y_range), tickformat=".0%", title_text=metric_words(placed[0].metric)
     )
     figure.update_layout(meta={"least_width": 480})
     return figure

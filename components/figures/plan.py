@@ -102,12 +102,7 @@ def _description(diff: GraphDiff) -> str:
     return f"Two versions of a plan graph: {parts or 'nothing differs in what is drawn'}"
 
 
-def plan_figure(
-    graph: PlanGraph,
-    score: RunScore | None = None,
-    *,
-    dark: bool = False,
-) -> go.Figure:
+def plan_figure(graph: PlanGraph, score: RunScore | None = None, *, dark: bool = False) -> go.Figure:
     """Draw a plan graph, coloured by what a run made of it."""
     drawing = draw(graph, score)
     if not drawing.boxes:

@@ -45,12 +45,7 @@ def _template(dark: bool) -> go.layout.Template:
         layout={
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": words,
-            "hoverlabel": {
-                "bgcolor": look.surface,
-                "bordercolor": look.line,
-                "font": words,
-                "align": "left",
-            },
+            "hoverlabel": {"bgcolor": look.surface, "bordercolor": look.line, "font": words, "align": "left"},
             "showlegend": False,
             "dragmode": False,
             "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": look.muted, "activecolor": look.text},

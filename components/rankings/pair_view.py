@@ -13,14 +13,7 @@ from components.rankings import words as ranking_words
 from components.rankings.words import metric_words
 from components.shared import cards, listeners, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis import (
-    Comparison,
-    PairedDifference,
-    RankReport,
-    SubGoalGap,
-    TaskGap,
-    ties_in_words,
-)
+from untaken.analysis import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap, ties_in_words
 from untaken.ledger import Run
 from untaken.numbers import counted, points
 from untaken.views import pairs_table

@@ -160,12 +160,7 @@ def _agreement(corpus: Corpus) -> None:
 def _repeated(corpus: Corpus) -> None:
     drawn = partial(figures.pass_k_lines, corpus.ranking.pass_k, dark=state.is_dark())
     tables.figure(drawn, key="pass-k", name="pass^k by agent", of=())
-    tables.folded_table(
-        "As a table",
-        lambda: state.derived(pass_k_table),
-        key="curves",
-        name="pass-k",
-    )
+    tables.folded_table("As a table", lambda: state.derived(pass_k_table), key="curves", name="pass-k")
 
 
 @panel

@@ -156,12 +156,7 @@ def export(shown: Sequence[Case]) -> None:
         whole = review_document(shown, found, disagreements, reasons=reasons(), findings=findings)
         return dump(whole).encode()
 
-    tables.download(
-        document,
-        label="Review (JSON)",
-        file="review.json",
-        key="review-json",
-    )
+    tables.download(document, label="Review (JSON)", file="review.json", key="review-json")
 
 
 @panel

@@ -25,13 +25,7 @@ VERDICTS: Final = {True: "met", False: "not met", None: "cannot tell"}
 
 
 def save_verdict(
-    store: Workspace,
-    run: Run,
-    sub_goal: str,
-    passed: bool | None,
-    *,
-    author: str,
-    why: drafts.DraftField,
+    store: Workspace, run: Run, sub_goal: str, passed: bool | None, *, author: str, why: drafts.DraftField
 ) -> None:
     """Append the reviewer's verdict on a sub-goal; `why` is the field that holds its reason."""
     fields = {"sub_goal": sub_goal, "passed": passed, "by": author, "reason": drafts.typed(why) or None}

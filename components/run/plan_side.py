@@ -67,23 +67,14 @@ def _graph(report: RunReport, chosen: str | None) -> None:
         with st.container(horizontal=True, gap="small", key="plan-folding"):
             if len(folded.boxes) < len(graph.sub_goals):
                 folds = st.toggle(
-                    "Fold finished branches",
-                    value=True,
-                    key="fold",
-                    help="Click a folded branch to open it.",
+                    "Fold finished branches", value=True, key="fold", help="Click a folded branch to open it."
                 )
             near = st.toggle("Only around the selected", key="around", disabled=chosen is None)
             around = chosen if near else None
     readable = 0 if folds else len(graph.sub_goals)
     drawing = draw(graph, score, expanded=expanded, around=around, readable=readable)
     plan_view(
-        graph,
-        drawing,
-        key="plan",
-        selected=chosen,
-        on_select=pick,
-        on_expand=_expand,
-        tallest=COLUMN[1],
+        graph, drawing, key="plan", selected=chosen, on_select=pick, on_expand=_expand, tallest=COLUMN[1]
     )
     if drawing.hidden:
         st.caption(f"{counted(drawing.hidden, 'other sub-goal', 'are')} hidden.")

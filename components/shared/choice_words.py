@@ -25,20 +25,10 @@ class SideStyle:
 
 SIDES: Final[dict[ChoiceSide, SideStyle]] = {
     "ahead": SideStyle(
-        icon="▶",
-        symbol="triangle-right",
-        dash="solid",
-        width=3,
-        words="succeeded more often",
-        badge="orange",
+        icon="▶", symbol="triangle-right", dash="solid", width=3, words="succeeded more often", badge="orange"
     ),
     "behind": SideStyle(
-        icon="◀",
-        symbol="triangle-left",
-        dash="solid",
-        width=3,
-        words="succeeded less often",
-        badge="blue",
+        icon="◀", symbol="triangle-left", dash="solid", width=3, words="succeeded less often", badge="blue"
     ),
     "weak": SideStyle(
         icon="○",

@@ -217,11 +217,7 @@ def part(
 
 @st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
 def derived(
-    whose: Whose,
-    what: str,
-    _make: Callable[..., Made],
-    _given: tuple[object, ...],
-    _store: Workspace,
+    whose: Whose, what: str, _make: Callable[..., Made], _given: tuple[object, ...], _store: Workspace
 ) -> Made:
     """What `_make` gives of the runs of `whose`, where it is not kept: folder, content, rules, agents."""
     folder, digest, missing, verdicts, group = whose

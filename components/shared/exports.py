@@ -12,15 +12,7 @@ from components.shared import tables, text
 from components.shared.panels import panel
 from untaken.analysis import Corpus
 from untaken.errors import Finding
-from untaken.views import (
-    EXPORTED,
-    csv_text,
-    decisions_table,
-    dump,
-    entry,
-    runs_table,
-    sub_goals_table,
-)
+from untaken.views import EXPORTED, csv_text, decisions_table, dump, entry, runs_table, sub_goals_table
 
 FINDING_ROW: Final = 72
 """Pixels of a finding in a table: three lines. Streamlit wraps text in rows of more than 64."""

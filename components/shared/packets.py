@@ -15,10 +15,7 @@ LABEL = "Copy for a coding agent"
 
 
 def control(
-    make: Callable[..., Packet],
-    items: Sequence[Any],
-    key: str,
-    words: Callable[[Any], str] = str,
+    make: Callable[..., Packet], items: Sequence[Any], key: str, words: Callable[[Any], str] = str
 ) -> None:
     """A button that opens the packet of one of these items; it is made only then."""
     with st.popover(LABEL, icon=":material/content_copy:", key=f"packet-{key}", on_change="rerun") as opened:

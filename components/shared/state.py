@@ -58,10 +58,7 @@ ALL_READ: Final = "scope_all_read"
 UNKNOWN: Final = "scope_unknown"
 """What an address named of the scope that is not in the workspace: other runs are shown than it meant."""
 
-MISSING_WORDS: Final[dict[MissingRule, str]] = {
-    "fail": "count as not completed",
-    "drop": "are left out",
-}
+MISSING_WORDS: Final[dict[MissingRule, str]] = {"fail": "count as not completed", "drop": "are left out"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -328,18 +328,10 @@ def figure(
         st.subheader(name, anchor=False, width="stretch")
         with st.popover("⤓", type="tertiary", help=f"Download: {name}"):
             download(
-                lambda: _page_of(drawn, name, config),
-                label=f"{name} (HTML)",
-                file=f"{stem}.html",
-                key=key,
+                lambda: _page_of(drawn, name, config), label=f"{name} (HTML)", file=f"{stem}.html", key=key
             )
             if table is not None:
-                download(
-                    lambda: csv(table()),
-                    label=f"{name} (CSV)",
-                    file=f"{stem}.csv",
-                    key=f"{key}-rows",
-                )
+                download(lambda: csv(table()), label=f"{name} (CSV)", file=f"{stem}.csv", key=f"{key}-rows")
     if about:
         st.caption(about)
     if controls is not None:
@@ -370,10 +362,7 @@ def collected() -> Iterator[None]:
         _DRAWN.reset(before)
     if drawn:
         download(
-            lambda: _archive_of(drawn),
-            label="Figures of this page (ZIP)",
-            file="figures.zip",
-            key="figures",
+            lambda: _archive_of(drawn), label="Figures of this page (ZIP)", file="figures.zip", key="figures"
         )
 
 

@@ -54,11 +54,7 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
             f"{wins.steps:,} evaluated, {wins.unscored:,} without a WIN · "
             f"{counted(planned.decisions, 'decision point')}",
         ),
-        (
-            "Ties",
-            percent(wins.tie_share),
-            f"{scored}: {wins.ties:,} at exactly 0.5, neither good nor bad",
-        ),
+        ("Ties", percent(wins.tie_share), f"{scored}: {wins.ties:,} at exactly 0.5, neither good nor bad"),
         (
             "At 0.5 or below",
             percent(wins.at_most_half),
@@ -212,11 +208,7 @@ def models(*, dark: bool) -> None:
 def every_step(record: PlanningRecord) -> None:
     """All steps as a table."""
     tables.table(
-        planned_steps_table(record),
-        key="every-step",
-        name="Steps of the run",
-        height=320,
-        most=2_000,
+        planned_steps_table(record), key="every-step", name="Steps of the run", height=320, most=2_000
     )
 
 
