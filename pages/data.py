@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.data import files, own_format, removing, upload
+from components.data import files, own_format, upload
 from components.shared import (
     cards,
-    confirming,
     evaluating,
     exports,
     first_steps,
@@ -30,7 +29,7 @@ with st.container(border=True):
     upload.upload(store)
 own_format.own_format(store)
 upload.show_results(upload.session_uploads().results, after_any=upload.now_here)
-confirming.offer(store)
+files.confirm(store)
 
 count = store.count_files(evaluating.position(store))
 st.subheader("Files", anchor=False)
@@ -40,7 +39,7 @@ if not count:
         "or try the samples first."
     )
     first_steps.offer_samples()
-    removing.restore(store)
+    files.restore(store)
     st.stop()
 runs = state.runs()
 broken = [run for run in runs if run.integrity.broken]
@@ -56,7 +55,7 @@ if stale := evaluating.stale_ledgers(store):
         "had changed."
     )
 files.listed(store, runs)
-removing.restore(store)
+files.restore(store)
 if broken or unread:
     with st.container(border=True):
         many = counted(len(broken) + len(unread), "broken run")

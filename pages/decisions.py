@@ -21,15 +21,14 @@ def main() -> None:
         return
     asked = state.selected("view") or ("skills" if state.selected("choice") else None)
     usual = st.session_state.get(LAST) or kinds[0]
-    # Before the widget is drawn: Streamlit refuses to set the value of one that is there.
-    st.session_state["decisions_view"] = asked if asked in VIEWS else usual
-    view = st.segmented_control(
+    view = cards.picker(
         "Compare",
-        list(VIEWS),
-        format_func=VIEWS.__getitem__,
-        required=True,
+        VIEWS,
+        asked if asked in VIEWS else usual,
+        lambda name: state.select(run=state.selected("run"), view=name),
         key="decisions_view",
-        on_change=lambda: state.select(run=state.selected("run"), view=st.session_state["decisions_view"]),
+        draw=st.segmented_control,
+        required=True,
         help="Plan changes: what runs of one task did in the same state of the plan. Histories: what the "
         "policy memory knows of each skill. What to change: the few choices that succeeded more often.",
     )

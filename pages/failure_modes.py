@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.failure_modes import causes, guide, issues, reading, taxonomy_editor
-from components.failure_modes import view as failure_modes_view
+from components.failure_modes import guide, issues, taxonomy_editor, view
 from components.shared import cards, listed_runs, state
 from untaken.analysis import triage
 
@@ -26,36 +25,33 @@ def main() -> None:
         cards.nothing_here()
         return
     listed_runs.switch()
-    found = failure_modes_view.analysis()
-    failure_modes_view.progress(found)
+    found = view.analysis()
+    view.progress(found)
     guide.draw(home=True)
     asked = state.selected("view")
-    # Before the widget is drawn, as Streamlit wants it; a view in the address comes first.
-    st.session_state["modes_view"] = asked if asked in VIEWS else "modes"
-    view = st.segmented_control(
+    shown = cards.picker(
         "View",
-        list(VIEWS),
-        format_func=VIEWS.__getitem__,
-        required=True,
+        VIEWS,
+        asked if asked in VIEWS else "modes",
+        lambda name: state.select(view=name, by=state.selected("by"), mode=state.selected("mode")),
         key="modes_view",
+        draw=st.segmented_control,
+        required=True,
         label_visibility="collapsed",
-        on_change=lambda: state.select(
-            view=st.session_state["modes_view"], by=state.selected("by"), mode=state.selected("mode")
-        ),
     )
-    if view == "issues":
+    if shown == "issues":
         issues.draw(corpus)
-    elif view == "read":
-        reading.draw(corpus, found)
-    elif view == "time":
-        failure_modes_view.over_time(found)
-    elif view == "taxonomy":
+    elif shown == "read":
+        view.reading(corpus, found)
+    elif shown == "time":
+        view.over_time(found)
+    elif shown == "taxonomy":
         taxonomy_editor.draw()
-    elif view == "modes":
-        failure_modes_view.pivot(found)
+    elif shown == "modes":
+        view.pivot(found)
     else:
-        causes.draw(state.derived(triage))
-        causes.unhandled()
+        view.causes(state.derived(triage))
+        view.unhandled()
 
 
 main()

@@ -156,15 +156,12 @@ def _run_words(run: Run) -> str:
 
 def _pick_reference(found: SideBySide, task: TaskRuns) -> None:
     runs = {run.digest: run for run in found.runs}
-    st.session_state["compare_reference_picker"] = found.reference
-    st.selectbox(
+    cards.picker(
         "Reference run",
-        list(runs),
-        format_func=lambda digest: run_name(runs[digest]),
+        {digest: run_name(run) for digest, run in runs.items()},
+        found.reference,
+        lambda digest: _choose(task=task.task_id, runs=",".join(runs), reference=digest),
         key="compare_reference_picker",
-        on_change=lambda: _choose(
-            task=task.task_id, runs=",".join(runs), reference=st.session_state["compare_reference_picker"]
-        ),
         help="All other runs are compared with this one. Default: the best successful run.",
     )
 

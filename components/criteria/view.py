@@ -108,14 +108,9 @@ def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
     """The source of the values shown; people choose where there are several."""
     first = next(iter(found))
     if len(found) > 1:
-        st.session_state["criteria_source"] = options.one("values", found) or first
-        chosen = st.segmented_control(
-            "Values",
-            list(found),
-            format_func=SOURCES.__getitem__,
-            key="criteria_source",
-            on_change=options.changed,
-            args=("values", "criteria_source"),
+        words = {name: SOURCES[name] for name in found}
+        chosen = options.pick(
+            "Values", "values", words, first, key="criteria_source", draw=st.segmented_control
         )
         return found[str(chosen or first)]
     return found[first]
@@ -220,22 +215,15 @@ def attacks(review: CriteriaReview) -> None:
             table=lambda: attacks_table(review.verification),
         )
     names = sorted(review.disturbed, key=lambda name: not review.disturbed[name])  # those with values first
-    st.session_state["criteria_attack"] = options.one("disturbance", names) or names[0]
-    attack = st.session_state["criteria_attack"]
+    attack = options.one("disturbance", names) or names[0]
+    words = {name: str(ATTACK_WORDS.get(name, name)).capitalize() for name in names}
     with below:
         tables.figure(
             partial(figures.original_vs_disturbed, review.disturbed[attack], dark=dark),
             key="disturbed",
             name="As recorded and disturbed",
             of=(attack, *_of_values()),
-            controls=lambda: st.selectbox(
-                "Disturbance",
-                names,
-                key="criteria_attack",
-                format_func=lambda name: str(ATTACK_WORDS.get(name, name)).capitalize(),
-                on_change=options.changed,
-                args=("disturbance", "criteria_attack"),
-            ),
+            controls=lambda: options.pick("Disturbance", "disturbance", words, attack, key="criteria_attack"),
         )
     tables.folded_table(
         "As a table",

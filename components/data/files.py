@@ -1,4 +1,4 @@
-"""The files of the workspace: a table from which one can be chosen; of very many, a part at a time."""
+"""The files of the workspace: a table from which one can be removed, what was removed, what is to confirm."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from components.data import removing
-from components.shared import evaluating, tables
+from components.shared import evaluating, private_session, roles, tables, text
 from components.shared.panels import panel
+from untaken.errors import first_few
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.views import files_table
-from untaken.workspace import FileGroup, Workspace
+from untaken.workspace import Extension, FileGroup, StoredFile, Workspace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ROWS: Final = 500
 """Files in one table: a table of tens of thousands takes seconds each time the page is drawn."""
 GROUPS: Final[dict[FileGroup, str]] = {"ledger": "Ledgers", "graph": "Plan graphs", "other": "Other files"}
+FILES: Final = "files"
+"""Key of the table that a file is chosen in."""
 _GROUP: Final = "files_group"
 _NAMED: Final = "files_named"
 _PART: Final = "files_part"
@@ -40,7 +42,7 @@ def listed(store: Workspace, runs: Sequence[Run]) -> None:
 
     chosen = tables.table(
         files_table(shown, runs),
-        key=removing.FILES,
+        key=FILES,
         name="Files",
         columns={
             "origin": st.column_config.TextColumn(width=86),
@@ -56,7 +58,7 @@ def listed(store: Workspace, runs: Sequence[Run]) -> None:
     if chosen is None:
         st.caption("Choose a row to remove its file.")
     else:
-        removing.offer(store, shown[chosen])
+        _offer_removal(store, shown[chosen])
 
 
 def _group(store: Workspace, position: int | None) -> tuple[FileGroup, int]:
@@ -96,4 +98,88 @@ def _part(store: Workspace, position: int | None, group: FileGroup, count: int) 
 
 def _other_rows() -> None:
     """The selected row is now another file."""
-    st.session_state.pop(removing.FILES, None)
+    st.session_state.pop(FILES, None)
+
+
+@panel
+def _offer_removal(workspace: Workspace, file: StoredFile) -> None:
+    """Draw the button that removes the selected file, with a note on the consequences."""
+    if private_session.area() is not None:  # what is shared is what was uploaded
+        st.caption("To leave a file out, discard the private area and add the other files again.")
+        return
+    if not roles.offered("owner", "remove files"):
+        return
+    with st.popover("Remove from this workspace …", icon=":material/delete:"):
+        st.text(text.one_line(file.name, 120))
+        st.caption(
+            "Its runs or plan graph disappear from all figures. You can restore it here for 30 days. Then "
+            "it is deleted, and you can add it again. The audit log records the removal."
+        )
+        going = workspace.goes_with(file.digest)
+        if going:
+            named = first_few([text.one_line(one.name, 60) for one in going], 3)
+            st.text(f"Also removed, converted from it: {named}")
+        st.button("Remove it", key="remove", type="primary", on_click=_remove, args=(workspace, file.digest))
+
+
+@panel
+def restore(workspace: Workspace) -> None:
+    """Draw the removed files, if any, each with a button to restore it."""
+    gone = workspace.removed()
+    if not gone or not roles.may("owner"):
+        return
+    with st.expander(f"Removed: {len(gone):,}", icon=":material/delete:"), st.container(horizontal=True):
+        file = st.selectbox(
+            "Removed files",
+            options=gone,
+            # two may have one name
+            format_func=lambda one: f"{text.one_line(one.name, 80)} · {one.digest[:8]}",
+            label_visibility="collapsed",
+        )
+        st.button("Restore", key="restore", on_click=_restore, args=(workspace, file.digest))
+
+
+def _remove(workspace: Workspace, digest: str) -> None:
+    roles.need("owner")
+    workspace.remove(digest)
+    st.session_state.pop(FILES, None)  # the selected row is now another file
+
+
+def _restore(workspace: Workspace, digest: str) -> None:
+    roles.need("owner")
+    workspace.restore(digest)
+    st.session_state.pop(FILES, None)
+
+
+@panel
+def confirm(workspace: Workspace) -> None:
+    """Draw the extensions that wait, where there are any, each with the button that confirms it."""
+    waiting = workspace.extensions()
+    if not waiting:
+        return
+    with st.container(border=True):
+        st.markdown("**Imported events to confirm**")
+        st.caption(
+            "These files add events after the recorded end of a run, or replace it with another conversion. "
+            "Anyone can write such a file under any name. Confirm only if you trust the source. The audit "
+            "log records that you confirmed it. Verdicts given here on a replaced run no longer count."
+        )
+        if not roles.offered("owner", "confirm them"):
+            return
+        author = st.text_input("Your name", key="confirm_author", max_chars=100)
+        for extension in waiting[:20]:
+            key = f"confirm-{extension.file.digest[:16]}-{extension.run_id}"
+            st.text(f"{extension.run_id}: {text.one_line(extension.words, 200)}, from {extension.file.name}")
+            st.button(
+                "Confirm",
+                key=key,
+                disabled=not author.strip(),
+                on_click=_confirmed,
+                args=(workspace, extension, author.strip()),
+            )
+
+
+def _confirmed(workspace: Workspace, extension: Extension, author: str) -> None:
+    roles.need("owner")  # a browser can ask for it without the button
+    if not workspace.confirm(extension, author=author):
+        st.warning("The run has changed since. Nothing was confirmed.")

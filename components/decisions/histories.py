@@ -95,9 +95,8 @@ def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
 
 
 def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | None) -> None:
-    measures = ("Advantage", "Delta")
-    st.session_state["measure"] = options.one("measure", measures) or "Advantage"
-    measure = st.session_state["measure"]
+    measures = {name: name for name in ("Advantage", "Delta")}
+    measure = options.one("measure", measures) or "Advantage"
     most = st.session_state.setdefault("decisions_rows", MORE)
     marked, dark = chosen.digest if chosen else None, state.is_dark()
     if measure == "Delta":
@@ -114,13 +113,8 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
         about="The advantage compares the histories of both skills, over every run in memory, without the "
         "filters. The delta compares the alternative's history with each run's own outcome, luck included: "
         f"two identical skills exceed ±{THRESHOLD:g} in 56% of cases at 5 runs each.",
-        controls=lambda: st.segmented_control(
-            "Measure",
-            measures,
-            required=True,
-            key="measure",
-            on_change=options.changed,
-            args=("measure", "measure"),
+        controls=lambda: options.pick(
+            "Measure", "measure", measures, measure, key="measure", draw=st.segmented_control, required=True
         ),
     )
     if len(choices) > most:

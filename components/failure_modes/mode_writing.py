@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from components.criteria.proposing import REPLIES
-from components.review import undoing, writing
+from components.review import writing
 from components.shared import drafts, roles
 from untaken import limits
 from untaken.analysis import (
@@ -46,14 +46,14 @@ def save_note(store: Workspace, run: Run, field: drafts.DraftField, place: Place
     end = words and writing.append(store, run, [note_draft(words, author=author, place=place)])
     if end:
         drafts.forget(field)
-        undoing.saved("Note saved", lambda: _withdraw(store, run, end.events - 1, author))
+        writing.undoable("Note saved", lambda: _withdraw(store, run, end.events - 1, author))
 
 
 def withdraw_note(store: Workspace, run: Run, note: Note, author: str) -> None:
     """Take back one's own note."""
     again = note_draft(note.text, author=author, place=note.place)
     if _withdraw(store, run, note.seq, author):
-        undoing.saved("Note withdrawn", lambda: writing.append(store, run, [again]))
+        writing.undoable("Note withdrawn", lambda: writing.append(store, run, [again]))
 
 
 def _withdraw(store: Workspace, run: Run, seq: int, author: str) -> Head | None:
@@ -100,7 +100,7 @@ def assign(
     if writing.append(store, run, [word(status)]):
         opposite: AssignmentStatus = "withdrawn" if status == "accepted" else "accepted"
         words = "Failure mode assigned" if status == "accepted" else "Failure mode withdrawn"
-        undoing.saved(words, lambda: writing.append(store, run, [word(opposite)]))
+        writing.undoable(words, lambda: writing.append(store, run, [word(opposite)]))
 
 
 def assign_named(store: Workspace, run: Run, name: str, **about: Any) -> None:

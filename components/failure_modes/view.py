@@ -9,13 +9,17 @@ import streamlit as st
 from components import figures
 from components.figures.failure_modes import MOST_GROUPS
 from components.review import panel as review_panel
-from components.shared import cards, state, tables, text
+from components.shared import cards, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis import BY, By, kept_taxonomy
-from untaken.numbers import counted
+from untaken.analysis import BY, By, Corpus, Triage, kept_taxonomy
+from untaken.errors import Unscored
+from untaken.numbers import counted, percent
+from untaken.scoring import brief_cause
 from untaken.views import (
     ModeAnalysis,
     analyse_modes,
+    cause_packet,
+    causes_table,
     dump,
     failing_shapes,
     mode_contrast_table,
@@ -23,8 +27,11 @@ from untaken.views import (
     mode_runs_table,
     mode_trend_table,
     modes_document,
+    reading_order_table,
+    review_order,
     reviewed_runs,
     runs_to_read,
+    runs_with_unhandled_failures,
 )
 
 BY_WORDS: Final[dict[By, str]] = {
@@ -86,15 +93,11 @@ def pivot(found: ModeAnalysis) -> None:
     """The matrix, the runs behind a cell, and the contrast."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if found.read:
-            st.session_state["modes_by"] = grouped_by()
-            st.segmented_control(
-                "Group by",
-                list(BY),
-                format_func=BY_WORDS.__getitem__,
+            cards.picker(
+                "Group by", {by: BY_WORDS[by] for by in BY}, grouped_by(),
+                lambda by: state.select(view="modes", by=by), key="modes_by", draw=st.segmented_control,
                 required=True,
-                key="modes_by",
-                on_change=lambda: state.select(view="modes", by=st.session_state["modes_by"]),
-            )
+            )  # fmt: skip
         st.session_state[ALL_READ] = bool(st.session_state.get(state.ALL_READ))
         st.toggle(
             "Every run was read",
@@ -207,3 +210,105 @@ def over_time(found: ModeAnalysis) -> None:
         columns=HIDDEN,
     )
     review_panel.link_to_this()
+
+
+CAUSE_COLUMNS: Final = ("cause", "sub_goal", "runs", "elsewhere_k", "elsewhere_n", "p")
+
+
+@panel
+def causes(found: Triage) -> None:
+    """The causes of all runs compared; or that there is none."""
+    if not found.causes:
+        st.info("No cause is common to 3 failed runs of 2 tasks.")
+        return
+    st.subheader("Why they fail there", anchor=False)
+    st.caption(
+        f"{counted(len(found.causes), 'cause')}, each in at least 3 failed runs of 2 tasks. Elsewhere: runs "
+        "that passed the same sub-goal and called the same tool. p is exact, adjusted for the values tried."
+    )
+    table = causes_table(found)
+    row = tables.table(
+        table[list(CAUSE_COLUMNS)],
+        key="causes",
+        name="Causes of failed runs",
+        selectable=True,
+        whole=lambda: table,
+        columns={
+            "cause": st.column_config.TextColumn(width=420),
+            "sub_goal": st.column_config.TextColumn(width=170),
+        },
+    )
+    packets.control(cause_packet, found.causes, "causes", brief_cause)
+    if row is not None:
+        state.open_run(found.causes[row].runs[0])
+
+
+@panel
+def unhandled() -> None:
+    """How many runs saw failures and never changed their plan, and on a click which; nothing for none."""
+    found = state.derived(runs_with_unhandled_failures, lambda: state.derived(review_order))
+    if not found.count:
+        return
+    words = f"{counted(found.count, 'run')} had failures and never changed the plan"
+    with st.expander(words, icon=":material/notification_important:", key="unnoticed-runs"):
+        st.caption("Something was missing at the end, and no recorded plan was revised.")
+        cards.run_links(found.items, empty="")
+        if more := found.count - len(found.items):
+            st.caption(f"{counted(more, 'run')} not shown. Runs (CSV) on the Data page has every diagnosis.")
+
+
+MOST_TO_READ: Final = 200
+
+
+@panel
+def reading(corpus: Corpus, found: ModeAnalysis) -> None:
+    """The estimate, the random draw, and the unread failing runs in the order of what they teach."""
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        _unseen(found)
+    with right:
+        _random_draw(found)
+    st.subheader("Read next", anchor=False)
+    st.caption(
+        "Unread runs: first one for each way of failing, the most frequent way at the top, then "
+        "runs where a judge and people disagree. Select a row to open the run."
+    )
+    if not found.order:
+        st.success("Every failing run has been read.", icon=":material/check_circle:")
+    else:
+        frame = reading_order_table(found, corpus)
+        tables.runs_table(
+            frame,
+            key="reading-order",
+            name="Runs to read",
+            most=MOST_TO_READ,
+            height=tables.height_of(len(frame)),
+        )
+    review_panel.link_to_this()
+
+
+def _unseen(found: ModeAnalysis) -> None:
+    seen = found.saturation.unseen
+    value = "not known" if isinstance(seen.share, Unscored) else percent(seen.share)
+    cards.number_card("Failures of a mode not seen yet", value, found.saturation.words)
+    drawn = figures.saturation_curve(found.saturation, dark=state.is_dark())
+    tables.figure(drawn, key="saturation", name="Modes seen, by number of runs read")
+
+
+def _random_draw(found: ModeAnalysis) -> None:
+    drawn = found.draw
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Random draw**")
+        st.caption(
+            "Rates and the estimate of unseen modes are unbiased for a random sample of all runs. "
+            "To report such numbers, read the runs in this order."
+        )
+        st.caption(f"{counted(len(drawn.read), 'run')} of the draw read · {drawn.outside:,} read outside it")
+        if drawn.outside > len(drawn.read):
+            st.warning(
+                "Most runs read were chosen, not drawn: rates may be biased.", icon=":material/warning:"
+            )
+        if drawn.following is None:
+            st.success("Every run has been read.")
+        elif st.button("Open the next random run", key="random-run", icon=":material/casino:"):
+            state.open_run(drawn.following)

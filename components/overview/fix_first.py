@@ -17,8 +17,6 @@ from untaken.views import STAR, RunBehind, fix_packet, runs_behind, runs_behind_
 
 RUNS_SHOWN: Final = 3
 ITEM: Final = "fix_first_item"
-AGENT: Final = "fix_first_agent"
-ORDER: Final = "fix_first_order"
 NAME: Final = "What to fix first"
 
 
@@ -26,7 +24,7 @@ NAME: Final = "What to fix first"
 def draw(found: Triage, *, below: Callable[[], None] | None = None) -> None:
     """The fix-first list of all runs, or of one agent's; `below` draws what is below the bars."""
     agents = state.agents()
-    agent = st.session_state[AGENT] = options.one("fix_agent", agents)  # before its widget: that shows it
+    agent = options.one("fix_agent", agents)
     seen = found if agent is None else _of_agent(agent)
     bars, item = st.columns([7, 5], gap="large")
     with bars:
@@ -48,11 +46,12 @@ def _list(seen: Triage, agents: Sequence[str]) -> Mapping[str, FixItem]:
     if not seen.items:
         st.subheader(NAME, anchor=False)
         st.markdown(f"{text.label(seen.headline, 300)}.")
-        if st.session_state[AGENT]:  # else nobody gets back to the runs of every agent
+        if options.one("fix_agent", agents):  # else nobody gets back to the runs of every agent
             _agent(agents)
         return {}
-    st.session_state[ORDER] = options.one("fix_by", ORDERS) or ("failed" if seen.failed else "critical")
-    by: Order = st.session_state[ORDER]
+    usual: Order = "failed" if seen.failed else "critical"
+    asked = options.one("fix_by", ORDERS)
+    by = next((order for order in ORDERS if order == asked), usual)
     items = seen.ordered(by)
     shown = {item.digest: item for item in items[:ITEMS_SHOWN]}
     if st.session_state.get(ITEM) not in shown:  # the items of another agent, or in another order
@@ -65,40 +64,27 @@ def _list(seen: Triage, agents: Sequence[str]) -> Mapping[str, FixItem]:
         on_pick=_pick,
         about=f"{text.label(seen.headline, 300)}. A failed run counts once, where it fails first. "
         f"✓ recommended · {STAR} critical.{f' {more:,} more in the table (⤓).' if more > 0 else ''}",
-        controls=lambda: _controls(agents),
+        controls=lambda: _controls(agents, by),
         table=lambda: triage_table(seen),
     )
     return shown
 
 
-def _controls(agents: Sequence[str]) -> None:
+def _controls(agents: Sequence[str], by: Order) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Order by",
-            list(ORDERS),
-            format_func=ORDERS.__getitem__,
-            required=True,
-            key=ORDER,
-            on_change=options.changed,
-            args=("fix_by", ORDER),
+        options.pick(
+            "Order by", "fix_by", ORDERS, by, key="fix_first_order", draw=st.segmented_control, required=True,
             label_visibility="collapsed",
-        )
+        )  # fmt: skip
         _agent(agents)
 
 
 def _agent(agents: Sequence[str]) -> None:
-    st.selectbox(
-        "In the runs of",
-        options=agents,
-        index=None,
-        format_func=text.name,
-        key=AGENT,
-        on_change=options.changed,
-        args=("fix_agent", AGENT),
-        placeholder="Runs of every agent",
-        label_visibility="collapsed",
-        width=190,
-    )
+    words = {agent: text.name(agent) for agent in agents}
+    options.pick(
+        "In the runs of", "fix_agent", words, None, key="fix_first_agent", index=None, width=190,
+        placeholder="Runs of every agent", label_visibility="collapsed",
+    )  # fmt: skip
 
 
 def _apart(seen: Triage) -> None:

@@ -32,15 +32,11 @@ def metric(report: RankReport) -> str:
 def pick_metric(report: RankReport) -> str:
     """The same metric, to be chosen."""
     offered, now = _metrics(report)
-    st.session_state["metric_picker"] = now  # what the address says, not what was picked last
-    chosen = st.segmented_control(
-        "Compared by",
-        offered,
-        format_func=metric_words,
-        required=True,
-        key="metric_picker",
-        on_change=lambda: _select(metric=st.session_state["metric_picker"]),
-    )
+    words = {name: metric_words(name) for name in offered}
+    chosen = cards.picker(
+        "Compared by", words, now, lambda name: _select(metric=name), key="metric_picker",
+        draw=st.segmented_control, required=True,
+    )  # fmt: skip
     return str(chosen or now)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import figures
 from components.overview import three_numbers
-from components.rankings import missed_sub_goals, pair_view, view
+from components.rankings import pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, options, state, tables, text, usage_table
 from components.shared.panels import panel
@@ -136,10 +136,6 @@ def _misleading(corpus: Corpus) -> None:
             cards.run_links(review_items(corpus, some), empty=f"No {kind} run.")
 
 
-def _sub_goals() -> None:
-    missed_sub_goals.draw(state.derived(sub_goal_failures), state.derived(graphs_by_misses))
-
-
 @panel
 def _agreement(corpus: Corpus) -> None:
     st.caption("Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; 95% interval, permutation p.")
@@ -223,3 +219,21 @@ def labels() -> None:
     )
     if found.outside:
         st.caption(f"{counted(found.outside, 'label')} on sub-goals without a judge's verdict, not used.")
+
+
+@panel
+def _sub_goals() -> None:
+    """The share of each agent's runs in which each sub-goal of the chosen graph was completed."""
+    failures, graphs = state.derived(sub_goal_failures), state.derived(graphs_by_misses)
+    graph = options.one("missed", graphs) or graphs[0]
+    if len(graphs) > 1:
+        words = {name: text.one_line(name, 80) for name in graphs}
+        options.pick("Plan graph, most missed first", "missed", words, graph, key="missed_graph")
+    tables.figure(
+        lambda: figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark()),
+        key="missed",
+        name="Sub-goals by agent",
+        of=(graph,),
+        about="Share of each agent's runs in which the sub-goal was completed. ★ critical.",
+        table=lambda: failures[failures["graph"] == graph],
+    )

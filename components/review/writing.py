@@ -1,18 +1,18 @@
 """What reviewers save: verdicts and notes go to the run's ledger, status, assignee and tags to the workspace.
 
 Each function is called by a widget, before the page is drawn again; `show_messages` shows the result, and
-`undoing` keeps how it is taken back.
+`undo_last` takes the last one back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import streamlit as st
 
-from components.review import second_reading, undoing
-from components.shared import drafts, roles, text
+from components.review import second_reading
+from components.shared import drafts, roles, state, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Head, Run, Verdict
@@ -32,7 +32,7 @@ def save_verdict(
     if append(store, run, [Draft(Verdict, fields)]):
         drafts.forget(why)
         take_back = _verdict_before(run, sub_goal, author)  # of the run as it was before this save
-        undoing.saved(f"Verdict saved: {VERDICTS[passed]}", lambda: append(store, run, [take_back]))
+        undoable(f"Verdict saved: {VERDICTS[passed]}", lambda: append(store, run, [take_back]))
 
 
 def settle(store: Workspace, run: Run, sub_goal: str, passed: bool, *, author: str) -> None:
@@ -40,14 +40,14 @@ def settle(store: Workspace, run: Run, sub_goal: str, passed: bool, *, author: s
     fields = {"sub_goal": sub_goal, "by": author, "settles": True}
     if append(store, run, [Draft(Verdict, fields | {"passed": passed})]):
         open_again = Draft(Verdict, fields | {"passed": None})  # without an opinion it settles nothing
-        undoing.saved(f"Settled: {VERDICTS[passed]}", lambda: append(store, run, [open_again]))
+        undoable(f"Settled: {VERDICTS[passed]}", lambda: append(store, run, [open_again]))
 
 
 def withdraw_verdict(store: Workspace, run: Run, sub_goal: str, *, author: str) -> None:
     """Append that the reviewer takes their verdict on a sub-goal back; what was said stays in the ledger."""
     take_back = _verdict_before(run, sub_goal, author)  # before the withdrawal is part of the run
     if append(store, run, [_withdrawal(sub_goal, author)]):
-        undoing.saved("Verdict withdrawn", lambda: append(store, run, [take_back]))
+        undoable("Verdict withdrawn", lambda: append(store, run, [take_back]))
 
 
 def _verdict_before(run: Run, sub_goal: str, author: str) -> Draft:
@@ -76,7 +76,7 @@ def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what
         named = ", ".join(what)
         words = f"{named.capitalize()} saved" if len(seen) == 1 else f"{len(changed)} runs changed"
         before = {one.run: {name: getattr(one, name) for name in what} for one in seen}
-        undoing.saved(words, lambda: _restore(store, changed, before, author))
+        undoable(words, lambda: _restore(store, changed, before, author))
 
 
 def _restore(
@@ -131,3 +131,43 @@ def append(store: Workspace, run: Run, events: Sequence[Draft]) -> Head | None:
 def add_message(words: str) -> None:
     """Have words said when the page is drawn again."""
     st.session_state.setdefault(MESSAGES, []).append(words)
+
+
+SAVED: Final = "undo_saved"
+UNDONE: Final = "undo_undone"
+MOST_UNDONE: Final = 20
+
+
+Undo = tuple[str, Callable[[], object]]
+"""What was saved, in words of ours, and what takes it back; that is saved, too: a ledger forgets nothing."""
+
+
+def undoable(words: str, act: Callable[[], object]) -> None:
+    """Remember what was just saved."""
+    every: list[Undo] = st.session_state.setdefault(SAVED, [])
+    every.append((words, act))
+    del every[:-MOST_UNDONE]
+
+
+def undo_last(key: str) -> None:
+    """What was saved last, with a button that takes it back."""
+    every: list[Undo] = st.session_state.get(SAVED, [])
+    undone = st.session_state.pop(UNDONE, None)
+    if not every and undone is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"saved-{key}"):
+        st.caption(undone or f"✓ {text.label(every[-1][0], 60)}", width="content")
+        if every:
+            words = f"Undo “{text.label(every[-1][0], 60)}”" if undone else "Undo"
+            st.button(words, key=f"undo-{key}", shortcut="U", type="tertiary", on_click=_undo)
+
+
+def _undo() -> None:
+    every: list[Undo] = st.session_state.get(SAVED, [])
+    if not every:
+        return
+    (words, act), left = every.pop(), list(every)
+    with state.frame():
+        act()
+    st.session_state[SAVED] = left  # taking back is no save of its own
+    st.session_state[UNDONE] = f"↩ Undone: {words[:1].lower()}{words[1:]}"

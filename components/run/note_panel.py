@@ -9,7 +9,7 @@ from typing import Any, Final
 import streamlit as st
 
 from components.failure_modes import mode_writing
-from components.review import signing, undoing
+from components.review import signing, writing
 from components.run import events as run_events
 from components.run import unsaved
 from components.run.unsaved import PLACE, note_field, place_words
@@ -125,7 +125,7 @@ def _note_form(run: Run, place: Place, taxonomy: Taxonomy) -> None:
         with st.container(key=MODE_FIELD, width="stretch"):
             _mode_field(run, place, taxonomy)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="note-saved"):
-        undoing.last("note")
+        writing.undo_last("note")
         signing.signer("note")
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import figures
 from components.compare import choice
-from components.shared import state, tables, text
+from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import Corpus, blame_words
 from untaken.counterfactual import EvaluatedDecision, EvaluatedPath, PlanAlternative
@@ -89,21 +89,17 @@ def _siblings(corpus: Corpus, run: EvaluatedPath) -> None:
         st.caption("No other run of this task took another option in the same state.")
         return
     asked = state.selected("change") or str(run.decisive_seq)
-    st.session_state["plan_change"] = asked if asked in offered else next(iter(offered))
-    seq = st.selectbox(
+    seq = asked if asked in offered else next(iter(offered))
+    words = {at: f"event {at}: {did_words(one.decision.option)}" for at, one in offered.items()}
+    cards.picker(
         "At the plan change",
-        list(offered),
-        format_func=lambda at: text.one_line(f"event {at}: {did_words(offered[at].decision.option)}", 90),
+        {at: text.one_line(line, 90) for at, line in words.items()},
+        seq,
+        lambda at: state.select(run=run.path.digest, change=at),
         key="plan_change",
-        on_change=_picked,
-        args=(run.path.digest,),
     )
     for alternative in offered[seq].alternatives:
         _alternative(corpus, run, offered[seq], alternative)
-
-
-def _picked(digest: str) -> None:
-    state.select(run=digest, change=st.session_state["plan_change"])
 
 
 def _alternative(

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.shared import listed_runs, state, text
-from components.shared.cards import KIND_ICONS, KIND_WORDS
+from components.shared.cards import KIND_ICONS, KIND_WORDS, picker
 from components.shared.panels import panel
 from untaken.analysis import Corpus
 from untaken.numbers import counted
@@ -48,14 +48,13 @@ def choose_run(corpus: Corpus) -> str | None:
     if chosen is not None and chosen not in words:  # of an agent whose runs are not listed
         others = state.derived(review_order, of_all=True)
         words = {chosen: next(run_words(item) for item in others if item.digest == chosen)} | words
-    st.session_state["run_picker"] = chosen  # before its widget, which shows it
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-choice"):
-        st.selectbox(
+        picker(
             "Run",
-            options=list(words),
-            format_func=words.__getitem__,
+            words,
+            chosen,
+            lambda run: state.select(run=run),
             key="run_picker",
-            on_change=_picked,
             placeholder="Choose a run",
             filter_mode="contains",
             label_visibility="collapsed",
@@ -94,10 +93,6 @@ def _position(queue: Sequence[OrderedRun], failing: list[str], chosen: str | Non
     if chosen in failing:
         return f"**{failing.index(chosen) + 1:,} of {len(failing):,}** to review"
     return f"**{len(failing):,} to review** of {counted(len(queue), 'run')}"
-
-
-def _picked() -> None:
-    state.select(run=st.session_state["run_picker"])
 
 
 def step(words: str, icon: str, key: str, run: str | None) -> None:

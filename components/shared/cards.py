@@ -49,12 +49,16 @@ def picker(
     pick: Callable[[str], None],
     *,
     key: str,
+    draw: Callable[..., str | None] = st.selectbox,
     **more: Any,
 ) -> str | None:
-    """A list to choose from that shows what was chosen elsewhere, in the address or in a figure."""
-    # Before the list is drawn: Streamlit refuses to set the value of one that is there.
+    """A widget to choose by that shows what was chosen elsewhere, in the address or in a figure.
+
+    It offers the keys of `words`, by their words; `pick` is called with the one that somebody chooses.
+    """
+    # Before the widget is drawn: Streamlit refuses to set the value of one that is there.
     st.session_state[key] = chosen
-    found: str | None = st.selectbox(
+    return draw(
         label,
         list(words),
         format_func=words.__getitem__,
@@ -62,7 +66,6 @@ def picker(
         on_change=lambda: pick(st.session_state[key]),
         **more,
     )
-    return found
 
 
 @panel

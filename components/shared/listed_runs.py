@@ -6,11 +6,10 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import state, text
+from components.shared import cards, state, text
 from components.shared.panels import panel
 
 WORDS: Final = {"compared": "Agents compared", "all": "All agents"}
-SWITCH: Final = "listed_switch"
 
 
 @panel
@@ -19,16 +18,15 @@ def switch() -> None:
     left = state.runs_left_out()
     if state.group_name() is None:
         return
-    # Before the switch is drawn; it shows what was chosen on another page, too.
-    st.session_state[SWITCH] = "all" if state.lists_all() else "compared"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="listed"):
-        st.segmented_control(
+        cards.picker(
             "Runs of",
-            list(WORDS),
-            format_func=WORDS.__getitem__,
+            WORDS,
+            "all" if state.lists_all() else "compared",
+            _list,
+            key="listed_switch",
+            draw=st.segmented_control,
             required=True,
-            key=SWITCH,
-            on_change=_choose,
             label_visibility="collapsed",
             help="The agents compared are chosen in the sidebar. All agents: also those that share no task "
             "with them.",
@@ -56,18 +54,17 @@ def not_compared(agent: str) -> None:
             width="stretch",
         )
         st.button(
-            "List all agents", key="list-all", on_click=_list_all, help="“Agents compared” is in the sidebar."
+            "List all agents",
+            key="list-all",
+            on_click=_list,
+            args=("all",),
+            help="“Agents compared” is in the sidebar.",
         )
 
 
-def _list_all() -> None:
+def _list(whose: str) -> None:
     state.forget_scope()
-    st.session_state[state.LISTED] = "all"
-
-
-def _choose() -> None:
-    state.forget_scope()
-    st.session_state[state.LISTED] = st.session_state[SWITCH]
+    st.session_state[state.LISTED] = whose
     run = state.selected("run")
     if run is not None and not state.is_listed(run):  # else a run stays selected that no list has
         state.select(**{name: state.selected(name) for name in state.OF_ANY_AGENTS})

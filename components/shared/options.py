@@ -6,11 +6,11 @@ A click in the navigation clears the address: the session keeps them for each pa
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
-from components.shared import state
+from components.shared import cards, state
 from components.shared.panels import panel
 
 NAMES: Final = (
@@ -53,6 +53,14 @@ def changed(name: str, key: str) -> None:
         keep(name, value)
     else:
         keep(name, [] if value is None else [str(value)])
+
+
+def pick(
+    label: str, name: str, words: Mapping[str, str], usual: str | None, *, key: str, **more: Any
+) -> str | None:
+    """A widget that chooses one value of an option; until somebody does, the usual one. As `cards.picker`."""
+    now = one(name, words) or usual
+    return cards.picker(label, words, now, lambda _: changed(name, key), key=key, **more)
 
 
 @panel

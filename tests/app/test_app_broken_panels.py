@@ -24,7 +24,7 @@ SECRET = "/srv/untaken/secret.py"
 PAGES = [name for name, _ in navigation.PAGES]
 NO_PANELS = {"shared.evaluating", "shared.starting", "shared.state", "shared.text", "shared.navigation"}
 NO_PART_OF_A_PAGE = {  # they say or change what is chosen, or head the page
-    *("compare.choice.remember", "review.queue_filters.remember"),
+    *("compare.choice.remember", "review.body.remember"),
     *("annotate.session.edit", "annotate.session.redo", "annotate.session.undo"),
     *("shared.cards.headline", "shared.cards.nothing_here", "shared.tables.picked"),
     "shared.listed_runs.of_whom",

@@ -16,7 +16,7 @@ from doc_pages import ROOT, items, names, occurring_keys, page, rows, section
 import untaken
 from components.compare import choice
 from components.memory import view
-from components.review import order
+from components.review import body
 from components.shared import navigation, state
 from components.shared.options import NAMES
 from scripts.document_keys import FINDING, groups
@@ -207,7 +207,7 @@ def test_every_page_is_listed_and_no_other() -> None:
 def test_every_query_parameter_is_listed_and_no_other() -> None:
     assert items(PAGES, "Query parameters:") == [
         f"`{name}`"
-        for name in (*(*state.SELECTION, *choice.ADDRESS, *view.ADDRESS, *state.SCOPE, order.ADDRESS), *NAMES)
+        for name in (*(*state.SELECTION, *choice.ADDRESS, *view.ADDRESS, *state.SCOPE, body.ADDRESS), *NAMES)
     ]
     variables = {name.strip("`") for name in items(PAGES, "Environment variables:")}
     assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}
