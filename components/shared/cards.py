@@ -42,6 +42,7 @@ def headline(
     first_steps.tour(name)
 
 
+@panel
 def picker(
     label: str,
     words: Mapping[str, str],
