@@ -6,8 +6,8 @@ import streamlit as st
 
 from components import figures
 from components.annotate import first_graph, graph_doubts
-from components.overview import fix_first, three_numbers
-from components.shared import cards, first_steps, sharing, starting, state, tables, text, usage_table
+from components.overview import view
+from components.shared import cards, first_steps, sharing, starting, state, tables, text
 from untaken.analysis import HEADLINE, corpus_doubts, triage
 from untaken.numbers import counted
 from untaken.views import corpus_usage, first_numbers, ranking_remarks, ranks_alone, read_next, review_order
@@ -37,10 +37,10 @@ counts += [f"{counted(lost, 'broken ledger')}, excluded"] if lost else []
 st.caption(f"{' · '.join(counts)}  \n{text.label(state.rules().in_words(), 200)}")
 first_steps.offer_tour()
 first_graph.offer()
-three_numbers.draw(seen)
+view.numbers(seen)
 cards.remarks(state.derived(ranking_remarks))
 if not seen.graphs:
-    usage_table.draw(state.derived(corpus_usage))
+    view.usage(state.derived(corpus_usage))
 starting.load_tables()
 graph_doubts.show([one for one in state.derived(corpus_doubts) if one.severity != "note"])
 
@@ -68,7 +68,7 @@ def reading() -> None:
 ranking = state.derived(ranks_alone)
 # One ranking crosses no other: then there is no figure, and the runs to read go beside the list.
 ranked = len(ranking.ranked_metrics(HEADLINE)) > 1
-fix_first.draw(state.derived(triage), below=None if ranked else reading)
+view.fix_first(state.derived(triage), below=None if ranked else reading)
 if ranked:
     ranks, runs = st.columns([3, 2], gap="medium")
     with ranks, st.container(key="rank-flow"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.shared import cards, state, text
-from components.what_if_not import choice, planned, view
+from components.what_if_not import choice, view
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.simulator import RecordIndex
@@ -17,7 +17,7 @@ def main() -> None:
         "Tries each action's alternatives in a clone of the simulator. Only this page experiments; all "
         "others use logged data."
     )
-    index = planned.records()
+    index = choice.records()
     runs = choice.planned_runs(index)
     if runs:
         one_run(runs, index)
@@ -35,7 +35,7 @@ def one_run(runs: dict[str, Run], index: RecordIndex) -> None:
     with opened:
         state.run_link("Open in Run", run.digest)
     try:
-        record, summary, read = planned.record(index.records[run.run_id])
+        record, summary, read = choice.record(index.records[run.run_id])
     except UntakenError as error:
         st.error(f"{text.label(error.message, 300)} {text.label(error.hint, 300)}")
         return

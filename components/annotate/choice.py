@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.annotate import session
-from components.annotate.popover import close, closed, popover
+from components.annotate.session import close, closed, popover
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author

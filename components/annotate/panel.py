@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from components.annotate import refusals, session, tools
-from components.annotate.popover import close, popover
+from components.annotate.session import close, popover
 from components.shared import cards, panels, state, text
 from untaken import limits
 from untaken.analysis import Corpus, runs_of, with_graph

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, cast
+from typing import Any, Final, cast
 from uuid import uuid4
 
 import streamlit as st
 from msgspec.structs import replace as replace_struct
+from streamlit.delta_generator import DeltaGenerator
 
 from components.shared import roles, state
 from components.shared.panels import panel
@@ -292,3 +293,21 @@ def resume(draft: GraphDraft) -> bool:
 def discard(draft: GraphDraft) -> None:
     """Give a draft up for good."""
     _store().discard_draft(draft.graph_id, draft.author)
+
+
+CLOSED: Final = "annotate_closed"
+
+
+def closed() -> int:
+    """How often popovers were closed: part of a field's key, so that closing resets the field."""
+    return int(st.session_state.get(CLOSED, 0))
+
+
+def close() -> None:
+    """Close what is open, from the next run on."""
+    st.session_state[CLOSED] = closed() + 1
+
+
+def popover(label: str, *, key: str, **more: Any) -> DeltaGenerator:
+    """A popover with a label of our own."""
+    return st.popover(label, key=f"{key}_{closed()}", **more)

@@ -10,8 +10,7 @@ import streamlit as st
 from components import figures
 from components.annotate import choice, refusals
 from components.annotate import session as annotate_session
-from components.annotate.popover import close, popover
-from components.annotate.session import EditorSession
+from components.annotate.session import EditorSession, close, popover
 from components.shared import drafts, reviewer, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError

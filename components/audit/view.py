@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components.annotate import session
-from components.shared import cards, packets, state, tables, text
+from components.shared import cards, sharing, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import NodeAudit, PlanAudit
 from untaken.numbers import counted, decimal
@@ -115,7 +115,7 @@ def _card(one: NodeAudit, at: int, *, of_plan: bool) -> None:
             icon=":material/edit:",
             query_params={"graph": one.graph, "sub_goal": one.sub_goal} | state.scope(),
         )
-        packets.control(audit_packet, [one], f"node-{at}")
+        sharing.packet(audit_packet, [one], f"node-{at}")
 
 
 def _sentence(words: str) -> str:
@@ -159,7 +159,7 @@ def edges(found: PlanAudit) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 if one.proposed is not None:
                     _accept(one.graph, one.proposed, f"edge-{at}")
-                packets.control(audit_packet, [one], f"edge-{at}")
+                sharing.packet(audit_packet, [one], f"edge-{at}")
 
 
 @panel
@@ -183,7 +183,7 @@ def tasks(found: PlanAudit) -> None:
             "proposed": st.column_config.TextColumn(width=420),
         },
     )
-    packets.control(
+    sharing.packet(
         audit_packet, found.tasks, "audit-task", lambda one: f"{one.task_id}: {decimal(one.doubt)}"
     )
 

@@ -9,7 +9,7 @@ import streamlit as st
 from components import figures
 from components.figures.failure_modes import MOST_GROUPS
 from components.review import panel as review_panel
-from components.shared import cards, packets, state, tables, text
+from components.shared import cards, sharing, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import BY, By, Corpus, Triage, kept_taxonomy
 from untaken.errors import Unscored
@@ -238,7 +238,7 @@ def causes(found: Triage) -> None:
             "sub_goal": st.column_config.TextColumn(width=170),
         },
     )
-    packets.control(cause_packet, found.causes, "causes", brief_cause)
+    sharing.packet(cause_packet, found.causes, "causes", brief_cause)
     if row is not None:
         state.open_run(found.causes[row].runs[0])
 

@@ -8,10 +8,10 @@ from functools import partial
 import streamlit as st
 
 from components import figures
-from components.overview import three_numbers
+from components.overview import view as overview
 from components.rankings import pair_view, view
 from components.rankings.words import metric_words
-from components.shared import cards, options, state, tables, text, usage_table
+from components.shared import cards, options, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import OUTCOME, Corpus, RankReport
 from untaken.errors import Unscored
@@ -71,7 +71,7 @@ def _answer() -> None:
         return
     opposite = f"{len(seen.discordant):,} of {counted(seen.pairs, 'pair')} of agents in opposite order"
     st.markdown(
-        f"Success and {metric_words(seen.metric)} put **{opposite}**. {three_numbers.agreement_words(seen)}"
+        f"Success and {metric_words(seen.metric)} put **{opposite}**. {overview.agreement_words(seen)}"
     )
 
 
@@ -94,7 +94,7 @@ def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
         "Agreement": (rankings, lambda: _agreement(corpus)),
         "Reliability": (any(one.k > 1 for one in report.pass_k), lambda: _repeated(corpus)),
         "Missing verdicts": (True, lambda: view.rule(state.derived(missing_rule))),
-        "Cost, tokens, steps": (True, lambda: usage_table.draw(state.derived(corpus_usage))),
+        "Cost, tokens, steps": (True, lambda: overview.usage(state.derived(corpus_usage))),
         "Standings": (True, lambda: _standings(corpus)),
     }
     return {name: show for name, (there, show) in offered.items() if there}

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.review import panel as review_panel
 from components.review import second_reading, signing
-from components.run import events, evidence, first_screen, plan_changes, run_list, view
+from components.run import events, evidence, first_screen, plan_changes, run_list
 from components.shared import after_saves, listed_runs, options, state, tables, text
 from components.shared.panels import panel
 from untaken.views import RunReport
@@ -58,5 +58,5 @@ def show_tabs(report: RunReport) -> None:
 
 
 def _findings(report: RunReport) -> None:
-    view.unhandled_failures(report)
+    events.unhandled_failures(report)
     events.findings(report)

@@ -15,8 +15,9 @@ from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
 from untaken.counterfactual import THRESHOLD
 from untaken.ledger import as_mapping
+from untaken.numbers import counted
 from untaken.scoring import RunScore
-from untaken.views import RunReport, TimelineRow, run_decisions_table
+from untaken.views import RunReport, TimelineRow, UnhandledFailure, run_decisions_table
 
 MOST_EVENTS: Final = 20_000
 MOST_CHARS: Final = 20_000
@@ -179,3 +180,36 @@ def findings(report: RunReport) -> None:
         exports.findings(report.findings, key="findings", name="Findings of this run")
     else:
         st.caption("No findings.")
+
+
+MOST_FAILURES: Final = 5
+NEXT_WORDS: Final = {
+    "tried again": "then the same call again",
+    "tried otherwise": "then the same tool with other arguments",
+    "went on": "then went on with another tool",
+    "spoke": "then only sent messages",
+    "ended": "then the run ended",
+}
+
+
+@panel
+def unhandled_failures(report: RunReport) -> None:
+    """The failures behind the diagnosis, each with a link to its event."""
+    found = report.unhandled
+    if not found:
+        return
+    with st.expander(f"Failures without a new plan ({len(found)})", key="unnoticed"):
+        for failure in found[:MOST_FAILURES]:
+            _failure(report, failure)
+        if len(found) > MOST_FAILURES:
+            st.caption(
+                f"and {counted(len(found) - MOST_FAILURES, 'more failure')}, marked ✗ in the events below"
+            )
+
+
+def _failure(report: RunReport, failure: UnhandledFailure) -> None:
+    what = "transient failure" if failure.transient else "failure"
+    tool = f" of {text.one_line(failure.tool, 40)}" if failure.tool else ""
+    following = f" ({text.one_line(failure.next_tool, 40)})" if failure.next == "went on" else ""
+    st.text(f"✗ {what}{tool}: {text.one_line(failure.text, 120)} – {NEXT_WORDS[failure.next]}{following}")
+    event_link(report, failure.seq, key=f"failed-{failure.seq}")

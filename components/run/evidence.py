@@ -11,9 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from components.run.events import MOST_EVENTS, event_table
-from components.run.marking import marking
-from components.run.verdicts import verdicts_on
-from components.run.view import TITLE_CHARS, named
+from components.run.verdicts import marking, verdicts_on
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.numbers import counted
@@ -26,6 +24,7 @@ MOST_APART: Final = 6
 VALUE_CHARS: Final = 600
 """Characters of a value beside the one that was expected."""
 MOST_LINKS: Final = 3
+TITLE_CHARS: Final = 70
 KNOWN_MARKS: Final = {"shown": "✓", "never_shown": "✗", "may_be_computed": "?"}
 
 
@@ -73,6 +72,13 @@ def node_words(goal: SubGoal, node: NodeScore | None) -> str:
     style = STATUS[shown_status(node) if node else "unscored"]
     star = f"{STAR} " if goal.critical else ""
     return f"{style.icon} {star}{text.one_line(goal.title or goal.id, TITLE_CHARS)}"
+
+
+def named(report: RunReport, words: str) -> str:
+    """A sentence about sub-goals with their titles in place of their ids. Untrusted, like the titles."""
+    titles = {node.sub_goal: text.one_line(node.title or node.sub_goal, TITLE_CHARS) for node in report.nodes}
+    # Ids are in quotes. In one pass: a title that is the id of another sub-goal stays as it is.
+    return "'".join(titles.get(part, part) for part in words.split("'"))
 
 
 def _result(node: NodeScore, report: RunReport) -> None:

@@ -10,10 +10,11 @@ import streamlit as st
 
 from components.review import signing, writing
 from components.run.events import event_link
-from components.shared import after_saves, judges, roles, state, text
+from components.run.unsaved import reason_field
+from components.shared import after_saves, drafts, judges, reviewer, roles, state, text
 from components.shared.panels import panel
-from untaken.ledger import Run
-from untaken.scoring import NodeScore
+from untaken.ledger import Run, Verdict
+from untaken.scoring import NodeScore, not_withdrawn
 from untaken.views import RunReport, VerdictView, decided_by_check, reviewers_differ, verdict_views
 
 UNANCHORED: Final = "No rule or check says which results a quote must be from. The gate does not count this."
@@ -121,3 +122,70 @@ def _verdict(report: RunReport, node: NodeScore, view: VerdictView) -> None:
         if not cited.found:
             st.caption("✗ Quote not found in the cited event.")
         event_link(report, cited.seq, key=f"quote-{view.seq}-{number}")
+
+
+MARKS: Final[tuple[tuple[str, bool | None, str, str], ...]] = (
+    ("✓ Met", True, "Y", "met"),
+    ("✗ Not met", False, "X", "not-met"),
+    ("? Cannot tell", None, "T", "unsure"),
+)
+"""Of each mark: label, what is recorded, key, the widget's name. On Review, digits set a status."""
+REASON_CHARS: Final = 2_000
+
+
+def marking(report: RunReport, node: NodeScore) -> None:
+    """The three buttons and a field for why; what the reviewer said before is marked."""
+    if report.integrity.broken:
+        st.caption("You cannot add a verdict: the ledger is broken.")
+        return
+    if not roles.may("reviewer"):
+        return
+    with st.container(key="marking", gap="xsmall"):
+        author, store = reviewer.author() or "", state.workspace()
+        given = not_withdrawn(report.run.of(Verdict))
+        # the last one of each counts
+        passed_by = {v.by: v.passed for v in given if v.sub_goal == node.sub_goal}
+        if decided_by_check(node):
+            st.caption(
+                "This sub-goal is decided by its check. Your verdict is recorded but does not "
+                "change the score."
+            )
+        why = reason_field(report.run, node.sub_goal)
+
+        def verdict(passed: bool | None) -> Callable[[str], None]:
+            return lambda author: writing.save_verdict(
+                store, report.run, node.sub_goal, passed, author=author, why=why
+            )
+
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            for words, passed, key, name in MARKS:
+                # `None` is a verdict, too: cannot tell.
+                mine = author in passed_by and passed_by[author] is passed
+                st.button(
+                    words,
+                    key=f"mark-{name}-{why.key}",
+                    shortcut=key,
+                    type="primary" if mine else "secondary",
+                    on_click=signing.save,
+                    args=(verdict(passed),),
+                )
+            if author in passed_by:
+                st.button(
+                    "Withdraw",
+                    icon=":material/undo:",
+                    key=f"withdraw-{why.key}",
+                    shortcut="W",
+                    type="tertiary",
+                    help="Withdraws your verdict. The history keeps it.",
+                    on_click=writing.withdraw_verdict,
+                    args=(store, report.run, node.sub_goal),
+                    kwargs={"author": author},
+                )
+        drafts.text_input(
+            "Why",
+            why,
+            max_chars=REASON_CHARS,
+            placeholder="Why? What you saw (optional)",
+            label_visibility="collapsed",
+        )
+        signing.signer("verdict")

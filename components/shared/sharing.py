@@ -1,16 +1,17 @@
-"""The report, as a button on the pages that people share."""
+"""What is handed over: the report, to people who do not code; a finding, to a coding agent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any, Final
 
 import streamlit as st
 
-from components.shared import state, tables
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import Corpus, Taxonomy, kept_taxonomy
-from untaken.views import html_report
+from untaken.views import PACKET_DOCUMENT, Packet, dump, html_report, packet_markdown
 
 
 @panel
@@ -61,3 +62,30 @@ def short_report(corpus: Corpus, unread: int, notes: Taxonomy | None = None) -> 
 def full_report(corpus: Corpus, unread: int, notes: Taxonomy | None = None) -> str:
     """The same with every table."""
     return html_report(corpus, full=True, unread=unread, notes=notes)
+
+
+MOST: Final = 50
+
+
+def packet(
+    make: Callable[..., Packet], items: Sequence[Any], key: str, words: Callable[[Any], str] = str
+) -> None:
+    """A button that opens the packet of one of these items; it is made only then."""
+    with st.popover(
+        "Copy for a coding agent", icon=":material/content_copy:", key=f"packet-{key}", on_change="rerun"
+    ) as opened:
+        if not opened.open:
+            return
+        item = items[0]
+        if len(items) > 1:
+            places = range(min(MOST, len(items)))
+            named = [text.one_line(words(one), 120) for one in items[:MOST]]
+            item = items[st.selectbox("Of", places, format_func=named.__getitem__, key=f"packet-of-{key}")]
+        made = make(state.corpus(), item)
+        st.code(packet_markdown(made), language="markdown", height=360, wrap_lines=True)
+        tables.download(
+            lambda: dump(PACKET_DOCUMENT(made)).encode(),
+            label="Packet (JSON)",
+            file="packet.json",
+            key=f"packet-json-{key}",
+        )

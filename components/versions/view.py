@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import cards, options, packets, state, tables, text
+from components.shared import cards, options, sharing, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import FIELDS, Corpus, Field, VersionComparison, most_paired, triage, versions_of
 from untaken.errors import Unscored, UntakenError
@@ -201,7 +201,7 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
                 for sign, version, run in (("✗", loser, lost), ("✓", winner, won)):
                     repeat = text.repeat(corpus.runs[run].started.task_repeat)
                     state.run_link(f"{sign} {text.label(version, 60)}{repeat}", run)
-                packets.control(versions_packet, [one], f"pair-{at}")
+                sharing.packet(versions_packet, [one], f"pair-{at}")
     tables.folded_table(
         "All pairs", lambda: discordant_pairs_table(found), key="discordant-pairs", name="Discordant pairs"
     )

@@ -12,8 +12,7 @@ from components import figures
 from components.figures.frames import FEW, FRAMES, VERDICTS
 from components.shared import cards, options, state, tables, text
 from components.shared.panels import panel
-from components.what_if_not import planned
-from components.what_if_not.choice import choose_step, latest_causes, pick
+from components.what_if_not.choice import choose_step, latest_causes, measured, pick
 from untaken.numbers import counted, decimal, percent, significant
 from untaken.simulator import PlannedStep, PlanningRecord, WhatIfNot, planning_model, policy_named, remarks
 from untaken.views import PlanningSummary, ablation_table, planned_steps_table, terms_table
@@ -219,7 +218,7 @@ def _plain(name: str | None) -> str:
 @panel
 def ablations(*, dark: bool) -> None:
     """What the ablations say, beside the published figures."""
-    found = planned.ablations()
+    found = measured()
     if not found:
         return
     name = st.segmented_control(

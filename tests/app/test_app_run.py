@@ -13,7 +13,7 @@ from builders import RunBuilder, a_run
 from sessions import said, session
 from streamlit.testing.v1 import AppTest
 
-from components.run.view import named
+from components.run.evidence import named
 from untaken.analysis import workspace_corpus
 from untaken.ledger.events import Evidence, Verdict
 from untaken.workspace import Workspace

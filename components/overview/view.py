@@ -1,19 +1,32 @@
-"""What to fix first, on the Overview: the list, what is listed apart, and the runs behind an item."""
+"""The Overview: its three numbers, what to fix first with the runs behind an item, and what runs used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
 from components import figures
-from components.shared import options, packets, state, tables, text
+from components.rankings.words import metric_words
+from components.shared import cards, options, sharing, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import ITEMS_SHOWN, ORDERS, FixItem, Order, Triage, triage
-from untaken.errors import Unscored, number
-from untaken.numbers import counted, interval, percent, points
-from untaken.views import STAR, RunBehind, fix_packet, runs_behind, runs_behind_items, triage_table
+from untaken.errors import Score, Unscored, number
+from untaken.numbers import counted, interval, percent, points, signed
+from untaken.views import (
+    MEASURES,
+    STAR,
+    AgentUsage,
+    Overview,
+    RunBehind,
+    figure_words,
+    fix_packet,
+    runs_behind,
+    runs_behind_items,
+    triage_table,
+    usage_table,
+)
 
 RUNS_SHOWN: Final = 3
 ITEM: Final = "fix_first_item"
@@ -21,7 +34,7 @@ NAME: Final = "What to fix first"
 
 
 @panel
-def draw(found: Triage, *, below: Callable[[], None] | None = None) -> None:
+def fix_first(found: Triage, *, below: Callable[[], None] | None = None) -> None:
     """The fix-first list of all runs, or of one agent's; `below` draws what is below the bars."""
     agents = state.agents()
     agent = options.one("fix_agent", agents)
@@ -141,7 +154,7 @@ def _chosen(shown: Mapping[str, FixItem], found: Triage) -> None:
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
         st.caption(f"{counted(len(item.runs), 'run')}: {agents}")
         _links(_behind(item, found)[:RUNS_SHOWN])
-        packets.control(fix_packet, [item], "fix")
+        sharing.packet(fix_packet, [item], "fix")
 
 
 def _figures(item: FixItem) -> list[str]:
@@ -192,3 +205,93 @@ def _links(behind: Sequence[RunBehind]) -> None:
 def _name(item: FixItem) -> str:
     marks = "✓ " * item.recommended + f"{STAR} " * item.critical
     return f"{marks}{text.one_line(item.title, 60)} · {text.one_line(item.reason, 100)}"
+
+
+@panel
+def numbers(seen: Overview) -> None:
+    """How often it worked, how often that misleads, whether rankings agree; each with what it rests on."""
+    more = (
+        f" {counted(seen.succeeded.left_out, 'more run', 'have')} no recorded outcome."
+        if seen.succeeded.left_out
+        else ""
+    )
+    rate = percent(seen.succeeded.rate)
+    pooled = f" ({rate}, pooled)" if rate != percent(seen.task_mean) else ""
+    undecided = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
+    tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
+    ranked = seen.pairs and not isinstance(tau, Unscored)
+    cards.number_cards(
+        (
+            "Success, mean over tasks",
+            percent(seen.task_mean),
+            f"{seen.succeeded.count} of {counted(seen.succeeded.n, 'run')} with a recorded outcome"
+            f"{pooled}.{more}"
+            if seen.succeeded.n
+            else "No run records an outcome.",
+        ),
+        (
+            "Successes that missed a critical sub-goal",
+            percent(seen.lucky.rate),
+            f"{seen.lucky.count} of {counted(seen.lucky.n, 'successful run')} with a critical sub-goal."
+            f"{undecided}"
+            if seen.lucky.n
+            else "No run succeeded."
+            if not seen.succeeded.count
+            else "No successful run has a critical sub-goal with a result. Mark critical ones in Annotate.",
+        ),
+        (
+            "Pairs of agents whose ranks differ",
+            f"{len(seen.discordant)} of {seen.pairs}" if ranked else "–",
+            f"By success against {metric_words(seen.metric)}. {agreement_words(seen)}"
+            if ranked
+            else _no_ranking(tau)
+            if seen.succeeded.n and seen.graphs
+            else "No plan graph: agents are ranked by the outcome alone."
+            if seen.succeeded.n
+            else "No run records an outcome to rank by.",
+        ),
+    )
+
+
+def _no_ranking(tau: Score) -> str:
+    why = tau.reason if isinstance(tau, Unscored) else "only one agent is ranked"
+    return f"{text.label(why[:1].upper() + why[1:], 160)}."
+
+
+def agreement_words(seen: Overview) -> str:
+    """How far the two rankings agree, and how many pairs differ beyond doubt."""
+    if seen.agreement is None:
+        return ""
+    low, high = number(seen.agreement.low), number(seen.agreement.high)
+    clear = sum(pair.clear for pair in seen.discordant)  # beyond doubt, by the intervals of their ranks
+    surely = f" {clear:,} of them clearly." if clear else ""
+    span = f", 95% interval {interval(low, high, signed)}" if low is not None and high is not None else ""
+    return f"{surely} Agreement (Kendall's τ-b) {signed(seen.agreement.tau_b)}{span}.".strip()
+
+
+@panel
+def usage(found: Sequence[AgentUsage]) -> None:
+    """Outcome, cost, tokens and steps: a table by agent, and one by agent and task."""
+    st.subheader("Outcome, cost, tokens and steps", anchor=False)
+    st.caption("Means over tasks of each task's mean, with 95% intervals over tasks.")
+    agents, tasks = ([one for one in found if (one.task_id is None) is whole] for whole in (True, False))
+    _usage_table(agents, key="usage", name="Usage by agent")
+    tables.folded(
+        "By agent and task",
+        lambda: _usage_table(tasks, key="usage-tasks", name="Usage by agent and task", height=320),
+        key="usage-tasks",
+    )
+
+
+def _usage_table(found: Sequence[AgentUsage], *, key: str, name: str, **more: Any) -> None:
+    """What was recorded, in words; the download has each number by itself."""
+    whole = usage_table(found)
+    shown = whole[["agent", "task_id", "runs", "tasks"]].assign(
+        **{measure: [_usage(one, measure) for one in found] for measure in MEASURES}
+    )
+    tables.table(shown, key=key, name=name, whole=lambda: whole, **more)
+
+
+def _usage(one: AgentUsage, measure: str) -> str:
+    words = figure_words(one, measure, one.cost_unit or "")
+    return f"{words[0]} ({words[1]})" if words else ""
