@@ -201,4 +201,7 @@ def importer_named(format: str) -> Importer:
     """
     if format in importers():
         return importers()[format]
+    if format == "crafter-scores":
+        message = "recorded scores of Crafter are counts by episode, no runs"
+        raise UntakenError("format-unknown", message, hint="Give them to `untaken crafter score`.")
     raise UntakenError("format-unknown", f"there is no format {format!r}", hint=one_of(format, importers()))
