@@ -287,6 +287,19 @@ def test_a_broken_run_is_in_no_export(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "careful-77" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("to", ["csv", "xes", "otel", "atif", "parquet"])
+def test_of_broken_runs_alone_no_file_is_made_and_the_reason_is_said(
+    to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = desk.careful(77).ledger().splitlines(keepends=True)
+    (tmp_path / "l.jsonl").write_bytes(b"".join(lines[:2] + lines[3:]))
+    assert main(["export", str(tmp_path / "l.jsonl"), "--to", to, "-o", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr()
+    assert "nothing could be written: " in said.err
+    assert said.out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["l.jsonl"]
+
+
 def test_runs_are_exported_without_plan_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "l.jsonl"
     path.write_bytes(b"".join(line + b"\n" for line in talking().lines))

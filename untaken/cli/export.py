@@ -13,7 +13,6 @@ from msgspec import structs
 
 from untaken import facts
 from untaken.analysis import evaluate_corpus
-from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, weights_of
@@ -91,11 +90,11 @@ def add_to(verbs: Verbs) -> None:
 
 
 def export(args: argparse.Namespace, console: Console) -> int:
-    """Writes the runs that are not broken, and names the others; 2 where there are no others.
+    """Writes the runs that are not broken, and names the others.
 
     Raises:
         UsageError: ``export-needs-out``, ``output-not-a-folder``, ``export-address``.
-        UntakenError: as `send_lines`.
+        UntakenError: as `send_lines` and `facts.refuse_nothing`.
     """
     if args.send and args.to not in PATHS:
         raise UsageError("export-address", f"--to {args.to} is a file: nothing takes it by request")
@@ -119,18 +118,17 @@ def export(args: argparse.Namespace, console: Console) -> int:
             findings=done.findings,
         )
     )
-    return 0 if done.runs or not done.broken else USAGE
+    return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What was written; `broken`: whether a ledger is not to be trusted, or a plan graph not to be used."""
+    """What was written."""
 
     files: list[Path]
     runs: int
     results: int
     findings: tuple[Finding, ...]
-    broken: bool
     sent: int | None = None
 
 
@@ -150,13 +148,13 @@ def _tables(args: argparse.Namespace, console: Console) -> Exported:
         runs=done.runs,
         results=done.results,
         findings=done.findings,
-        broken=done.broken > 0 or graphs.invalid,
     )
 
 
 def _held(args: argparse.Namespace, console: Console) -> Exported:
     """Each run's results are made when it is its turn, and let go once they are written."""
     scored = scored_paths(args, console, detail=True)
+    facts.refuse_nothing(len(scored.ledgers.sound_runs), scored.findings)
     results: list[int] = []
     strangers: list[str] = []
     place, taken = BACK.get(args.to, (None, None))
@@ -200,7 +198,6 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
         runs=len(results),
         results=sum(results),
         findings=(*scored.findings, *_not_taken(args.to, strangers, refused)),
-        broken=scored.broken,
         sent=sent,
     )
 

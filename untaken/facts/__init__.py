@@ -12,7 +12,9 @@ if TYPE_CHECKING:
         interval as interval, moment as moment, reasons as reasons, text as text, truth as truth,
         why as why,
     )
-    from untaken.facts.making import MadeFacts as MadeFacts, write_facts as write_facts
+    from untaken.facts.making import (
+        MadeFacts as MadeFacts, refuse_nothing as refuse_nothing, write_facts as write_facts,
+    )
     from untaken.facts.opened import Facts as Facts, open as open
     from untaken.facts.parts import write_frames as write_frames
     from untaken.facts.rows import RunWithScore as RunWithScore, total_tokens as total_tokens

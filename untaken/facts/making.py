@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from untaken.errors import Finding
+from untaken.errors import Finding, UntakenError
 from untaken.facts.parts import FactWriter, replacing_folder, writing_database
 from untaken.facts.rows import RunWithScore
 from untaken.facts.scaling.chunks import chunks
@@ -26,6 +26,7 @@ from untaken.facts.scaling.reading import Progress, ScoredRun, Scoring, read_sco
 from untaken.facts.tables import Parts, facts_of
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run, Verdict
+from untaken.numbers import counted
 from untaken.scoring import RunEnd, graph_doubts, unmatched_globs
 
 NOBODY: Final = frozenset[str]()
@@ -165,7 +166,7 @@ def write_facts(
         progress: called with (ledgers read, ledgers, what is being done).
 
     Raises:
-        UntakenError: as `replacing_folder`; as `errors.disk_trouble`.
+        UntakenError: as `replacing_folder`, `refuse_nothing` and `errors.disk_trouble`.
     """
     everything, seen = AllRuns(others), set[str]()
     here = (_ledger(place, scoring) for place in places)
@@ -186,6 +187,7 @@ def write_facts(
             if progress:
                 progress(done, len(places), "reading ledgers")
         all_found = everything.findings(scoring)
+        refuse_nothing(writer.runs, all_found)
         writer.finish(all_found, missing=scoring.missing, verdicts=scoring.verdicts)
     return MadeFacts(
         files=writer.files,
@@ -194,6 +196,19 @@ def write_facts(
         findings=all_found,
         broken=sum(finding.severity == "error" for finding in everything.found),
     )
+
+
+def refuse_nothing(runs: int, findings: Iterable[Finding]) -> None:
+    """Nothing is written where no run is left for what is wrong with all of them.
+
+    Raises:
+        UntakenError: ``nothing-to-write``, with the first fault.
+    """
+    faults = [finding for finding in findings if finding.severity == "error"]
+    if faults and not runs:
+        first, more = faults[0], f" ({counted(len(faults), 'fault')})" * (len(faults) > 1)
+        message = f"nothing could be written: {first.message}{more}"
+        raise UntakenError("nothing-to-write", message, where=first.where, hint=first.hint)
 
 
 def _sent(cluster: Cluster, places: Sequence[Place], scoring: Scoring) -> Generator[Ledger]:
