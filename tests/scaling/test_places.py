@@ -13,6 +13,7 @@ import pytest
 from builders import a_run
 
 from untaken.analysis.corpus import evaluate_corpus
+from untaken.cli import main
 from untaken.cli.inputs import read_graphs
 from untaken.errors import UntakenError
 from untaken.facts.scaling.opening import open_cluster
@@ -134,3 +135,12 @@ def test_plan_graphs_are_read_by_url_as_from_the_disk(bucket: str) -> None:
     with pytest.raises(UntakenError) as missing:
         read_graphs([f"{bucket}/graphs/none.plan.yaml"])
     assert missing.value.code == "remote-unreadable"
+
+
+def test_graph_verbs_read_plan_graphs_by_url(bucket: str, capsys: pytest.CaptureFixture[str]) -> None:
+    url = "memory:///runs/graphs/desk.plan.yaml"
+    fsspec.filesystem("memory").pipe_file("/runs/graphs/desk.plan.yaml", desk.GRAPH)
+    assert [
+        main(["graph", *words]) for words in (["check", bucket], ["diff", url, url], ["export", url])
+    ] == [0] * 3
+    assert url in capsys.readouterr().out

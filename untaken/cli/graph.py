@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from untaken.cli.graph_diff import print_diff
 from untaken.cli.graph_discover import add_discover
 from untaken.cli.inputs import read_ledgers
 from untaken.errors import Finding, UntakenError
-from untaken.ledger import Run, disk, require_path
+from untaken.facts import find_graphs
+from untaken.ledger import Run, disk
 from untaken.numbers import counted
 from untaken.plans import (
     GRAPH_FORMATS,
@@ -22,9 +24,8 @@ from untaken.plans import (
     diff_graphs,
     edges,
     export_graph,
-    graph_files,
     inspect_graph,
-    load_graph,
+    parse_graph,
 )
 from untaken.views import CHECKED_GRAPH, GRAPH_CHECK_DOCUMENT, GRAPH_DRAW_DOCUMENT, Part, graph_diff_document
 
@@ -60,14 +61,14 @@ def add_to(verbs: Verbs) -> None:
 class Checked:
     """One file, looked at."""
 
-    file: Path
+    file: str
     graph: PlanGraph | None
     findings: tuple[Finding, ...]
 
 
 def check(args: argparse.Namespace, console: Console) -> int:
     """Prints every finding with its place; 1 where a graph is invalid."""
-    checked = [_check(file) for file in _files(args.paths)]
+    checked = [_check(file, read) for file, read in _found(args.paths).items()]
     if args.against:
         checked = _against(checked, args.against, console)
     console.table(("graph", "version", "sub-goals", "edges", "critical", "file"), [_row(c) for c in checked])
@@ -85,7 +86,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
 
 def diff(args: argparse.Namespace, console: Console) -> int:
     """Prints what differs; like ``diff``: 0 where nothing does, 1 where something does, 2 for trouble."""
-    old, new = load_graph(args.old), load_graph(args.new)
+    old, new = _only(args.old), _only(args.new)
     found = diff_graphs(old, new)
     print_diff(found, console)
     console.document(graph_diff_document(found, before=args.old, after=args.new))
@@ -103,7 +104,7 @@ def draw(args: argparse.Namespace, console: Console) -> int:
             f"{args.out}: only SVG is drawn",
             hint="Name a file that ends in .svg. A browser or rsvg-convert converts it to PNG or PDF.",
         )
-    graph = load_graph(args.file)
+    graph = _only(args.file)
     run = _run(args, console) if args.ledger else None
     score = score_run(run, graph) if run else None
     text = plan_svg(graph, score)
@@ -141,7 +142,7 @@ def _run(args: argparse.Namespace, console: Console) -> Run:
 
 def export(args: argparse.Namespace, console: Console) -> int:
     """Writes the graph as text."""
-    text = export_graph(load_graph(args.file), args.to or ("json" if args.json else "yaml"))
+    text = export_graph(_only(args.file), args.to or ("json" if args.json else "yaml"))
     if args.out:
         disk.replace(Path(args.out), text.encode(), sync=False)
     else:
@@ -149,18 +150,23 @@ def export(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _files(paths: list[str]) -> list[Path]:
-    for path in map(Path, paths):
-        require_path(path)
-    found = graph_files(paths)
+def _found(paths: list[str]) -> dict[str, Callable[[], bytes]]:
+    found = find_graphs(paths)
     if not found:
         raise UsageError("no-graphs", "no plan graph in " + ", ".join(paths), hint="They end in .plan.yaml.")
     return found
 
 
-def _check(file: Path) -> Checked:
+def _only(path: str) -> PlanGraph:
+    found = _found([path])
+    if len(found) > 1:
+        raise UsageError("no-graphs", f"{len(found):,} plan graphs in {path}", hint="Name one of them.")
+    return next(parse_graph(read(), name=name) for name, read in found.items())
+
+
+def _check(file: str, read: Callable[[], bytes]) -> Checked:
     try:
-        graph, findings = inspect_graph(file.read_bytes(), name=str(file))
+        graph, findings = inspect_graph(read(), name=file)
     except UntakenError as error:
         return Checked(file=file, graph=None, findings=(error.finding(),))
     valid = all(finding.severity != "error" for finding in findings)
@@ -200,7 +206,7 @@ def _row(checked: Checked) -> tuple[object, ...]:
 def _entry(checked: Checked) -> Part:
     graph = checked.graph
     return CHECKED_GRAPH(
-        file=str(checked.file),
+        file=checked.file,
         valid=graph is not None,
         id=graph.id if graph else None,
         version=graph.version if graph else None,
