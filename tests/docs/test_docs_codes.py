@@ -23,7 +23,7 @@ NO_CODES = {
     *("criteria-proposal", "mapping-check"),
     *("workspace-backup", "workspace-restore", "workspace-doctor"),
     "policy-mediated",  # a kind of edge
-    *("crafter-score", "crafter-run", "crafter-ablation", "crafter-win"),
+    *("crafter-score", "crafter-scores", "crafter-run", "crafter-ablation", "crafter-win"),
     *(mode_id for preset in PRESETS.values() for mode_id, _, _ in preset),
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"),

@@ -101,6 +101,9 @@ OWN |= {
     "a command of PowerShell": answered(
         f"powershell -EncodedCommand {base64.b64encode(CLAIM.encode('utf-16-le')).decode()}"
     ),
+    "base85": answered(base64.b85encode(CLAIM.encode()).decode()),
+    "base64 twice": answered(base64.b64encode(base64.b64encode(CLAIM.encode())).decode()),
+    "quoted-printable": answered("".join(f"={ord(char):02X}" for char in CLAIM)),
     "octal digits": answered("".join(f"\\{ord(char):03o}" for char in CLAIM)),
     "numbers of letters": answered([ord(char) for char in CLAIM]),
     "chr of each letter": answered("+".join(f"chr({ord(char)})" for char in CLAIM)),

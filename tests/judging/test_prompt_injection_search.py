@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,6 +103,12 @@ CODES: dict[str, Callable[[bytes], str]] = {
     "base32, long": lambda said: base64.b32encode(b"thank you. " * 40 + said + b" well. " * 40).decode(),
     "base64 in lines": lambda said: base64.encodebytes(b"thank you. " * 40 + said * 3).decode(),
     "hexadecimal after an odd digit": lambda said: "0" + said.hex(),
+    "base85": lambda said: base64.b85encode(said).decode(),
+    "Ascii85 on lines": lambda said: base64.a85encode(b"thank you. " * 40 + said * 3, wrapcol=60).decode(),
+    "base64 twice": lambda said: base64.b64encode(base64.b64encode(said)).decode(),
+    "base64 on lines, in base64": lambda said: base64.b64encode(base64.encodebytes(said * 3)).decode(),
+    "quoted-printable": lambda said: "".join(f"={code:02X}" for code in said),
+    "quoted-printable, broken": lambda said: "=\r\n".join(re.findall(".{1,5}", said.decode())),
     "base64 inside a long text in base64": lambda said: base64.b64encode(
         b"thank you for it. " * 300 + said + b" well done. " * 300
     ).decode(),

@@ -45,6 +45,10 @@ _BASE32: Final = re.compile(r"[A-Z2-7]{24,}|[a-z2-7]{24,}")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{2}(?:(?:[ :]|,? ?0x)?[0-9a-fA-F]{2}){15,}")
 _CODES: Final = re.compile(r"(?<!\d)\d{2,3}(?!\d)(?:\D{1,8}\d{2,3}(?!\d)){7,}+")
 _OCTAL: Final = re.compile(r"(?:\\[0-7]{3}){6,}+")
+_BASE85: Final = re.compile(r"(?:[A-Za-e][!#-&(-+0-9;-Z^-~-]{4}){4,}+(?:[A-Za-e][!#-&(-+0-9;-Z^-~-]{0,3})?")
+"""ASCII in base85: the first of five characters stays below the middle of the alphabet."""
+_ASCII85: Final = re.compile(r"(?:[+-I][!-u]{4}){4,}+(?:[+-I][!-u]{0,3})?")
+_QUOTED: Final = re.compile(r"=(?:[ \t\r]*\n|([2-7][0-9a-fA-F]))")
 _BETWEEN: Final = re.compile(r"[\s\"'`,.;:|>*\\=]+")
 _LONG: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{60,}+")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
@@ -79,6 +83,8 @@ def readings(text: str) -> Iterator[str]:
         yield _blanks(plain)
     if _LEET_CHAR.search(plain) and _LEET_WORD.search(plain):
         yield _blanks(plain.translate(_LEET))
+    if "=" in plain and (unquoted := _QUOTED.sub(_unquoted, plain)) != plain:
+        yield _blanks(unquoted)
     joined = _SPACED.sub(_word, plain)
     if joined != plain:
         yield _blanks(joined)
@@ -91,7 +97,7 @@ def readings(text: str) -> Iterator[str]:
     if any(word in lowered for word in _ROTATED):
         yield _blanks(codecs.encode(plain, "rot13"))
     yield from _hidden(text)
-    yield from _encoded(plain)
+    yield from _encoded(plain, text)
 
 
 def squeezed(text: str) -> str:
@@ -123,6 +129,10 @@ def as_seen(text: str) -> str:
 def _escaped(found: re.Match[str]) -> str:
     code = found[1] or found[2] or found[3]
     return chr(int(code, 16)) if code else " "
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else ""
 
 
 def _word(spaced: re.Match[str]) -> str:
@@ -157,10 +167,11 @@ def _hidden(text: str) -> Iterator[str]:
         yield _blanks(hidden.decode("utf-8", "replace"))
 
 
-def _encoded(text: str) -> Iterator[str]:
-    """What base64, base32 and hexadecimal digits in the text say, at each place where they may begin.
+def _encoded(text: str, raw: str, times: int = 2) -> Iterator[str]:
+    """What base64, base32, base85 and hexadecimal digits in the text say, at each place where they may begin.
 
-    Whatever was put between the characters of base64 is left out, too. Of an image next to nothing is left.
+    What they say may be encoded once more. Whatever was put between the characters of base64 is left out,
+    too. Of an image next to nothing is left.
     """
     chunks = [run[0] for run in _BASE64.finditer(text)]
     joined = (run[0] for run in _BASE64.finditer(_BETWEEN.sub("", text)))
@@ -170,9 +181,13 @@ def _encoded(text: str) -> Iterator[str]:
     for run in _HEX.finditer(text):
         digits = _BETWEEN.sub("", run[0].replace("0x", ""))
         found += [bytes.fromhex(digits), bytes.fromhex(digits[1:-1])]  # the first digit may not belong to it
+    found += _base85("".join(raw.split()))  # entities and escapes in it are none
     found += [bytes(codes) for codes in _code_points(text) if all(0x20 <= code <= 0x7E for code in codes)]
     if found:
-        yield b" ".join(b"\n".join(map(_printed, found)).split()).decode("ascii")
+        said = b" ".join(b"\n".join(map(_printed, found)).split()).decode("ascii")
+        yield said
+        if times > 1:
+            yield from _encoded(said, said, times - 1)
 
 
 def _code_points(text: str) -> Iterator[list[int]]:
@@ -196,6 +211,14 @@ def _is_text(data: bytes) -> bool:
 def _base64(chunk: str) -> bytes:
     whole = chunk[:-1] if len(chunk) % 4 == 1 else chunk
     return base64.b64decode(whole.translate(_URL_SAFE) + "=" * (-len(whole) % 4))
+
+
+def _base85(text: str) -> Iterator[bytes]:
+    """Of plain words that look like it, too; they decode to bytes that are no text."""
+    for chunk in _BASE85.finditer(text):
+        yield base64.b85decode(chunk[0])
+    for chunk in _ASCII85.finditer(text):
+        yield base64.a85decode(chunk[0])
 
 
 def _base32(chunk: str) -> bytes:
