@@ -328,6 +328,16 @@ def test_success_of_a_tool_is_not_success_of_the_run() -> None:
     assert draft["run"]["calls"]["usage"] == {"input_tokens": "inputTokens"}
 
 
+@pytest.mark.parametrize(("key", "counter"), [("sess", "n"), ("convo_id", "n"), ("visit", "step")])
+def test_records_are_of_one_run_by_a_name_for_it_or_where_their_steps_begin_again(
+    key: str, counter: str
+) -> None:
+    events = [
+        {key: r, counter: n, "role": w, "content": "x"} for r in "ab" for n, w in enumerate(("user", "bot"))
+    ]
+    assert yaml.safe_load(draft_mapping(events, "mine"))["runs"] == {"by": key}
+
+
 @pytest.mark.parametrize(("record", "part"), MISLEADING, ids=[case[1] for case in MISLEADING])
 def test_a_name_with_something_else_in_it_speaks_for_nothing(record: dict[str, Any], part: str) -> None:
     assert part not in yaml.safe_load(draft_mapping([record], "mine"))["run"]

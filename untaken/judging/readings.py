@@ -184,10 +184,10 @@ def _encoded(text: str, raw: str, times: int = 2) -> Iterator[str]:
     found += _base85("".join(raw.split()))  # entities and escapes in it are none
     found += [bytes(codes) for codes in _code_points(text) if all(0x20 <= code <= 0x7E for code in codes)]
     if found:
-        said = b" ".join(b"\n".join(map(_printed, found)).split()).decode("ascii")
-        yield said
+        found_text = b" ".join(b"\n".join(map(_printed, found)).split()).decode("ascii")
+        yield found_text
         if times > 1:
-            yield from _encoded(said, said, times - 1)
+            yield from _encoded(found_text, found_text, times - 1)
 
 
 def _code_points(text: str) -> Iterator[list[int]]:

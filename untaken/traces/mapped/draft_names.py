@@ -169,9 +169,13 @@ STEP_COUNTERS: Final = (
 )
 COUNTERS: Final = (*STEP_COUNTERS, "index", "idx", "t", "i", "n", "order", "position", "pos")
 """Members that count the events of a run: the first where nothing names the run, too."""
+_SESSIONS: Final = (
+    *("run", "session", "sess", "conversation", "convo", "conv", "dialogue", "dialog", "thread", "episode"),
+    *("trajectory", "traj", "rollout", "chat", "trace"),
+)
 SHARED: Final = (
-    *("run", "conversation", "conv", "thread", "episode", "job_id", "correlation_id", "chat"),
-    "key",
+    *(name + end for end in ("_id", "_uuid", "_key", "") for name in _SESSIONS),
+    *("sid", "job_id", "correlation_id", "key"),
 )
 """Names of what events of one run share, where they have no id of a run."""
 INPUT: Final = (*USAGE["input_tokens"], "tokens_in", "total_input_tokens", "total_prompt_tokens")

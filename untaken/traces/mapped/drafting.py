@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final
 
 from untaken.numbers import counted
@@ -198,7 +198,22 @@ def _session(sample: Sequence[Mapping[str, Any]]) -> str | None:
         if len(set(ids)) < len(ids) and len(ids) * 10 >= len(sample) * 8:
             shared.append(path)
     names = (FIELDS["id"][:-1], *((name,) for name in SHARED))
-    return next((path for some in names for path in shared if like(path.rpartition(".")[2], some)), None)
+    named = (path for some in names for path in shared if like(path.rpartition(".")[2], some))
+    return next(named, None) or next((path for path in shared if _begins_again(sample, path)), None)
+
+
+def _begins_again(sample: Sequence[Mapping[str, Any]], path: str) -> bool:
+    """Whether a counter of steps begins again where the value of a member changes, and nowhere else."""
+    fields = [dict(fields_of(each)) for each in sample]
+    for name in (name for name in fields[0] if like(name, STEP_COUNTERS)):
+        counts = [number(each.get(name), Findings(None), "") for each in fields]
+        known = [
+            (each.get(path), count) for each, count in zip(fields, counts, strict=True) if count is not None
+        ]
+        again = {(after[0] != before[0], after[1] <= before[1]) for before, after in pairwise(known)}
+        if again == {(True, True), (False, False)}:
+            return True
+    return False
 
 
 def _marks(sample: Sequence[Any]) -> list[str]:
