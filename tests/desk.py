@@ -10,6 +10,7 @@ from builders import RunBuilder, a_run
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.ledger.run import Run
 from untaken.plans import GraphSet, parse_graph
+from untaken.workspace import Workspace
 
 GRAPH = b"""schema: untaken.plan/1
 id: desk
@@ -91,6 +92,13 @@ def runs() -> list[Run]:
 def corpus() -> Corpus:
     """All of them, evaluated."""
     return evaluate_corpus(runs(), graphs(), resamples=200)
+
+
+def add_to(store: Workspace, *, graph: bytes | None = GRAPH) -> None:
+    """All runs in one ledger, and the graph unless it is None."""
+    if graph is not None:
+        store.add("desk.plan.yaml", graph)
+    store.add("runs.jsonl", b"".join(run.ledger() for run in builders()))
 
 
 def write_folder(folder: Path) -> Path:

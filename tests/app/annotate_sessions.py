@@ -33,7 +33,7 @@ def view(app: AppTest, name: str) -> AppTest:
 
 def field(app: AppTest, start: str) -> Any:
     kinds = (app.text_input, app.text_area, app.checkbox, app.multiselect, app.selectbox, app.radio)
-    return next(one for kind in kinds for one in kind if str(one.key).startswith(start))
+    return next(one for kind in (*kinds, app.number_input) for one in kind if str(one.key).startswith(start))
 
 
 def pressed(app: AppTest, label: str) -> AppTest:

@@ -17,6 +17,5 @@ __all__ = ["installed_components", "no_part_of_a_page_failed"]
 def folder(tmp_path: Path) -> Path:
     """A workspace with the desk's runs."""
     with Workspace(tmp_path) as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+        desk.add_to(store)
     return tmp_path

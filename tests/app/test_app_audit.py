@@ -19,25 +19,26 @@ sub_goals:
 """
 
 
+def paid(name: str, many: int, task: str = "t{}", agent: str = "agent") -> bytes:
+    """So many successful runs that paid 67."""
+    made = (a_run(f"{name}{n}", agent=agent.format(n % 2), task=task.format(n // 2)) for n in range(many))
+    return b"".join(run.call("pay", ok=True, amount=67, n=run.run_id).finish().ledger() for run in made)
+
+
 def test_a_click_drafts_the_proposed_edit_and_scores_nothing_by_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Workspace(tmp_path) as store:
         store.add("refund.plan.yaml", GRAPH)
-        runs = [
-            a_run(f"r{n}", task=f"t{n}").call("pay", ok=True, amount=67, n=n).finish().ledger()
-            for n in range(5)
-        ]
-        store.add("runs.jsonl", b"".join(runs))
-    app = session(tmp_path, monkeypatch, "audit")
-    assert "0 of 5 successful runs complete it" in said(app)
-    assert "Pay <b>" not in said(app)
-    app.button(key="audit-node-0").click().run()
-    assert not app.exception
-    assert app.title[0].value == "Annotate"
-    (node,) = app.session_state[CURRENT].graph.sub_goals
-    assert node.check.tool_call.arguments == {"amount": 67}
-    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", paid("r", 5))
+        app = session(tmp_path, monkeypatch, "audit")
+        assert "0 of 5 successful runs complete it" in said(app)
+        assert "Pay <b>" not in said(app)
+        app.button(key="audit-node-0").click().run()
+        assert not app.exception
+        assert app.title[0].value == "Annotate"
+        (node,) = app.session_state[CURRENT].graph.sub_goals
+        assert node.check.tool_call.arguments == {"amount": 67}
         assert store.newest_version("refund").version == 1
 
 
@@ -57,18 +58,10 @@ def test_plans_of_agents_that_are_not_compared_come_with_all_agents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Workspace(tmp_path) as store:
-        for name in ("refund", "booking"):
+        for name, many in (("refund", 6), ("booking", 5)):
             graph = GRAPH.replace(b"id: refund", b"id: " + name.encode())
             store.add(f"{name}.plan.yaml", graph.replace(b'"*"', f'"{name}-*"'.encode()))
-            many = 5 + (name == "refund")
-            runs = [
-                a_run(f"{name}{n}", agent=f"{name}-{n % 2}", task=f"{name}-{n // 2}")
-                .call("pay", ok=True, amount=67, n=n)
-                .finish()
-                .ledger()
-                for n in range(many)
-            ]
-            store.add(f"{name}.jsonl", b"".join(runs))
+            store.add(f"{name}.jsonl", paid(name, many, f"{name}-{{}}", f"{name}-{{}}"))
     app = session(tmp_path, monkeypatch, "audit")
     assert "0 of 6 successful runs complete it" in said(app)
     assert "0 of 5 successful runs complete it" not in said(app)

@@ -7,7 +7,7 @@ from pathlib import Path
 import desk
 import pytest
 from builders import a_run
-from sessions import go_to, said, session
+from sessions import go_to, metrics, said, session
 
 from untaken.ledger import heads_path, save_heads
 from untaken.workspace import Workspace
@@ -49,21 +49,26 @@ def test_every_broken_run_is_listed_on_the_data_page_and_logged_once(
         assert "2 broken runs" in said(app)
         assert "UNREADABLE · careful\\-3 · " in said(app)
         assert "2 broken ledgers, excluded" in said(go_to(app, "overview"))
+        assert metrics(app)["Success, mean over tasks"] == "100%"
         assert logged(at) == [("DTL-STRAT-006", "careful-2"), ("DTL-STRAT-006", "careful-3")]
+    app = go_to(app, "run")
+    picker = app.selectbox(key="run_picker")
+    picker.select_index(next(n for n, name in enumerate(picker.options) if "careful-2" in name)).run()
+    assert "ALTERED" in app.error[0].value
+    assert "DTL-STRAT-006" in app.error[0].value
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("page", ["overview", "rankings", "criteria"])
 def test_where_every_run_is_broken_a_page_says_so_and_leads_to_the_data(
-    page: str, tmp_path: Path, monkeypatch: Patch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     with Workspace.open_folder(tmp_path) as store:
         store.add("a.jsonl", desk.careful(2).ledger().replace(b'"search"', b'"sealed"', 1))
-    app = session(tmp_path, monkeypatch, page)
-    assert [warning.value for warning in app.warning] == [
-        "Every run here is broken, so nothing can be counted."
-    ]
-    assert "See what is broken" in [link.proto.label for link in app.get("page_link")]
+    app = session(tmp_path, monkeypatch)
+    for page in ("overview", "rankings", "criteria"):
+        words = [warning.value for warning in go_to(app, page).warning]
+        assert words == ["Every run here is broken, so nothing can be counted."]
+        assert "See what is broken" in [link.proto.label for link in app.get("page_link")]
 
 
 def test_agents_of_broken_runs_alone_are_not_said_to_be_comparable(folder: Path, monkeypatch: Patch) -> None:

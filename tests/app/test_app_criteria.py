@@ -8,12 +8,17 @@ from typing import Any
 
 import desk
 import pytest
-from sessions import said, sent, session, show_tab
+from builders import a_graph, a_run
+from sessions import plain, said, sent, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
-from untaken.judging import editing
+from untaken.judging import editing, measure_judges, save_passports
 from untaken.judging.criteria import kept_criteria, kept_runs, ledger_criteria, propose
+from untaken.ledger import MadeWith, Run
+from untaken.ledger.events import Verdict
+from untaken.plans import GraphSet
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 TABS = "criteria_tabs"
@@ -31,14 +36,6 @@ def field(fields: Any, name: str) -> Any:
     return found
 
 
-def replies(levels: dict[str, tuple[bool, str]]) -> bytes:
-    records = {
-        name: {"actual_success": success, "estimated_performance": json.dumps({"Clarity": value})}
-        for name, (success, value) in levels.items()
-    }
-    return json.dumps(records).encode()
-
-
 def bring(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
     app.file_uploader[0].set_value([(name, data, "application/json") for name, data in files]).run()
     app.button(key="criteria_add").click().run()
@@ -46,17 +43,23 @@ def bring(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
     return app
 
 
+def replies(levels: dict[str, tuple[bool, str] | str]) -> bytes:
+    """Recorded replies: of each run whether it succeeded, which is so unless given, and its clarity."""
+    told = {name: (True, one) if isinstance(one, str) else one for name, one in levels.items()}
+    return json.dumps(
+        {
+            name: {"actual_success": success, "estimated_performance": json.dumps({"Clarity": value})}
+            for name, (success, value) in told.items()
+        }
+    ).encode()
+
+
+CRITERIA = json.dumps(CLARITY).encode()
 PASSES = [
-    ("run1.criteria.txt", json.dumps(CLARITY).encode()),
-    (
-        "run1.evaluated_problems.json",
-        replies({"a": (True, "good"), "b": (True, "good"), "c": (False, "bad")}),
-    ),
-    ("run2.criteria.txt", json.dumps(CLARITY).encode()),
-    (
-        "run2.evaluated_problems.json",
-        replies({"a": (True, "good"), "b": (True, "n/a"), "c": (False, "fair")}),
-    ),
+    ("run1.criteria.txt", CRITERIA),
+    ("run1.evaluated_problems.json", replies({"a": "good", "b": "good", "c": (False, "bad")})),
+    ("run2.criteria.txt", CRITERIA),
+    ("run2.evaluated_problems.json", replies({"a": "good", "b": "n/a", "c": (False, "fair")})),
 ]
 
 
@@ -109,36 +112,28 @@ def test_recorded_replies_are_uploaded_shown_and_removed(folder: Path, monkeypat
     assert "Clarity" in [c.name for c in kept_criteria(folder).criteria]
 
 
-def values(levels: dict[str, str]) -> bytes:
-    return replies({name: (True, value) for name, value in levels.items()})
-
-
 def test_values_are_compared_with_peoples_and_marked_under_the_least_kappa_of_the_sidebar(
     folder: Path, monkeypatch: Patch
 ) -> None:
     people = {f"p{n}": "good" if n % 2 else "bad" for n in range(600)}
     other = {"good": "bad", "bad": "good"}
-    machine = {
-        f"p{n}": other[people[f"p{n}"]] if n < 150 else people[f"p{n}"] for n in range(600)
-    }  # κ is 0.5
-    criteria = json.dumps(CLARITY).encode()
+    machine = people | {f"p{n}": other[people[f"p{n}"]] for n in range(150)}  # κ is 0.5
     app = bring(
         opened(folder, monkeypatch),
-        *(("run1.criteria.txt", criteria), ("run1.evaluated_problems.json", values(machine))),
-        *(("people.criteria.txt", criteria), ("people.evaluated_problems.json", values(people))),
+        *(("run1.criteria.txt", CRITERIA), ("run1.evaluated_problems.json", replies(machine))),
+        *(("people.criteria.txt", CRITERIA), ("people.evaluated_problems.json", replies(people))),
     )
     assert "recorded replies, asked 1 time" in said(app)  # people are no pass
-
     show_tab(app, TABS, "People")
 
     def compared(app: AppTest) -> list[Any]:
-        (shown,) = [frame.value for frame in app.dataframe if frame.proto.alt == "Criteria against people"]
+        shown = table(app, "Criteria against people")
         return [shown[name].tolist() for name in ("criterion", "pass", "n", "kappa", "trust")]
 
     assert compared(app) == [["Clarity"], ["run1"], [600], [pytest.approx(0.5)], ["reliable"]]
     app.number_input(key="rules_min_kappa").set_value(0.6).run()
     assert compared(app)[-1] == ["unreliable"]
-    assert "Unreliable: Clarity" in said(app).replace("\u2060", "")
+    assert "Unreliable: Clarity" in plain(app)
 
 
 def test_an_empty_workspace_takes_recorded_replies_too(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -151,15 +146,12 @@ def test_an_empty_workspace_takes_recorded_replies_too(tmp_path: Path, monkeypat
 
 def test_damaged_files_are_said_and_cost_only_themselves(folder: Path, monkeypatch: Patch) -> None:
     bring(opened(folder, monkeypatch), *PASSES)
-    (folder / "quantified" / "run1.evaluated_problems.json").write_bytes(b"nonsense")
     (folder / "proposed.json").write_bytes(b"[]")
-    app = opened(folder, monkeypatch)
-    assert len(app.error) == 2
-    assert f"{COMPARED} runs · " in said(app)
-    (folder / "criteria.json").write_bytes(b"nonsense")
-    app = opened(folder, monkeypatch)
-    assert len(app.error) == 3
-    assert f"{COMPARED} runs · " in said(app)
+    for errors, name in ((2, "quantified/run1.evaluated_problems.json"), (3, "criteria.json")):
+        (folder / name).write_bytes(b"nonsense")
+        app = opened(folder, monkeypatch)
+        assert len(app.error) == errors
+        assert f"{COMPARED} runs · " in said(app)
 
 
 def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(
@@ -234,3 +226,32 @@ def test_hostile_words_in_criteria_are_words(folder: Path, monkeypatch: Patch) -
     assert {place for place, _ in acted_upon(app)} <= fields
     places = {place for place, words in sent(app) if "onerror" in words}
     assert places >= {"Markdown.body", "PlotlyChart.spec", "Selectbox.options"}
+
+
+def test_a_judge_whose_model_changed_is_stale_where_nobody_labelled_its_new_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judged(folder: Path, tasks: range, model: str, *, labels: bool) -> list[Run]:
+        with_model = MadeWith(model=model, prompt="1" * 64, sub_goal="0" * 64, settings="tools")
+        made = []
+        with Workspace(folder) as store:
+            for i in tasks:
+                run = a_run(f"r{i}", agent="x", task=f"t{i}", graph="g").finish()
+                if labels:
+                    run.verdict("s", i % 2 == 0, "human:ann")
+                run.add(Verdict, sub_goal="s", passed=i % 2 == 0, by="judge:m", made_with=with_model)
+                store.add(f"{i}.jsonl", run.ledger())
+                made.append(run.run())
+        return made
+
+    graphs = GraphSet.of([a_graph({"id": "s", "check": {"verdict": {}}}, graph_id="g")])
+    measured = measure_judges(
+        judged(tmp_path / "old", range(36), "m-1", labels=True), graphs, date="2026-01-02"
+    )
+    judged(tmp_path / "new", range(40, 44), "m-2", labels=False)
+    save_passports(measured, tmp_path / "new" / "judge-passports.json")
+    opened = session(tmp_path / "new", monkeypatch, "criteria")
+    app = show_tab(opened, "criteria_tabs", "Judges and people")
+    words = "judge:m is stale: its model changed since it was measured. `untaken gate` leaves 4 verdicts out."
+    assert words in plain(app)
+    assert not [one for one in app.button if one.key == "measure_judges"]

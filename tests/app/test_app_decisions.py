@@ -17,31 +17,23 @@ from untaken.workspace import Workspace
 Patch = pytest.MonkeyPatch
 
 
-def a_history(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """``bad`` fails in 8 runs, ``good`` succeeds in 8, in one readable context; ``new`` was never taken.
 
     ``eager`` takes both, ``calm`` only ``good``.
     """
+    folder = tmp_path_factory.mktemp("history")
     with Workspace(folder) as store:
         for n in range(8):
             for taken, left, success in (("bad", "good", False), ("good", "bad", True)):
                 agent = "calm" if success and n > 3 else "eager"
                 run = a_run(f"{taken}{n}", agent=agent, task="ferry", task_repeat=n, metadata={"seed": n})
+                choice = {"selected": taken, "context_hash": "7a3f", "context": {"step": "boarding"}}
                 for alternatives in ([left], [left, "new"]):
-                    run.add(
-                        SkillSelection,
-                        selected=taken,
-                        alternatives=alternatives,
-                        context_hash="7a3f",
-                        context={"step": "boarding"},
-                    )
+                    run.add(SkillSelection, alternatives=alternatives, **choice)
                 store.add(f"{taken}{n}.jsonl", run.finish(success, cost=1.0 + n % 3, steps=3).ledger())
     return folder
-
-
-@pytest.fixture(scope="module")
-def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return a_history(tmp_path_factory.mktemp("history"))
 
 
 @pytest.fixture
@@ -58,8 +50,18 @@ def choose(app: AppTest, words: str) -> AppTest:
     return app
 
 
-def links(app: AppTest) -> list[str]:
-    return [words for place, words in sent(app) if place == "PageLink.label"]
+def test_hostile_skills_and_contexts_are_words_in_a_chosen_choice(tmp_path: Path, monkeypatch: Patch) -> None:
+    other = f"b{HOSTILE}"
+    with Workspace(tmp_path) as store:
+        for n in range(2):
+            run = a_run(f"{n}{HOSTILE}", agent=HOSTILE, task=HOSTILE)
+            run.select(HOSTILE, other, context=HOSTILE).select(other, HOSTILE, context=HOSTILE)
+            store.add(f"{n}.jsonl", run.finish(bool(n), cost=1.0, cost_unit=HOSTILE).ledger())
+    app = session(tmp_path, monkeypatch, "decisions")
+    for at in range(2):
+        app.selectbox(key="choice_picker").select_index(at).run()
+        assert acted_upon(app) == set()
+        assert any("onerror" in words for place, words in sent(app) if place == "PageLink.label")
 
 
 def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -87,13 +89,13 @@ def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, mo
     )
 
 
-@pytest.mark.parametrize("asked", ["0123456789abcdef", "", "../../etc", HOSTILE, "x" * 5_000])
-def test_a_choice_that_is_not_here_selects_nothing(asked: str, app: AppTest) -> None:
-    app.query_params["choice"] = asked
-    app.run()
-    assert acted_upon(app) == set()
-    assert app.selectbox(key="choice_picker").value is None
-    assert "Taken: bad" not in metrics(app)
+def test_a_choice_that_is_not_here_selects_nothing(app: AppTest) -> None:
+    for asked in ("0123456789abcdef", "", "../../etc", HOSTILE, "x" * 5_000):
+        app.query_params["choice"] = asked
+        app.run()
+        assert acted_upon(app) == set()
+        assert app.selectbox(key="choice_picker").value is None
+        assert "Taken: bad" not in metrics(app)
 
 
 def test_a_placebo_is_shown_on_request(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -126,18 +128,3 @@ def test_nothing_says_what_an_alternative_would_have_done(app: AppTest) -> None:
     assert "alt" in words
     assert "would" not in words.lower()
     assert "association" in said(app)
-
-
-def test_hostile_skills_and_contexts_are_words_in_a_chosen_choice(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path) as store:
-        for n in range(2):
-            run = a_run(f"{n}{HOSTILE}", agent=HOSTILE, task=HOSTILE)
-            run.select(HOSTILE, f"b{HOSTILE}", context=HOSTILE).select(
-                f"b{HOSTILE}", HOSTILE, context=HOSTILE
-            )
-            store.add(f"{n}.jsonl", run.finish(bool(n), cost=1.0, cost_unit=HOSTILE).ledger())
-    app = session(tmp_path, monkeypatch, "decisions")
-    for at in range(2):
-        app.selectbox(key="choice_picker").select_index(at).run()
-        assert acted_upon(app) == set()
-        assert any("onerror" in words for words in links(app))

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote
 
 import pytest
 from builders import a_run, run_of
-from sessions import component_data, sent, session
+from sessions import component_data, go_to, said, sent, session
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from untaken.analysis.failure_modes import FailureMode, Taxonomy, save_taxonomy
+from components.shared import frame
+from untaken.analysis.failure_modes import (
+    RUN,
+    FailureMode,
+    Taxonomy,
+    assignment_draft,
+    change_taxonomy,
+    create_mode,
+    note_draft,
+    save_taxonomy,
+)
 from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues, setting
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule
 from untaken.ledger import ModeAssignment, ReviewNote
@@ -49,11 +61,6 @@ def with_issue(store: Workspace) -> datetime:
     return began
 
 
-def button(app: AppTest, key: str) -> Any:
-    (found,) = [one for one in app.button if one.key == key]
-    return found
-
-
 def test_names_of_modes_are_never_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace(tmp_path)
     for view in ("modes", "read", "time", "issues"):
@@ -85,14 +92,9 @@ def test_the_review_queue_puts_one_run_of_each_unseen_way_to_fail_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Workspace(tmp_path)
-    for n, error in enumerate(("a", "a", "b", "b", "b")):
-        run = (
-            a_run(f"r{n}", task=f"t{n}")
-            .call("look")
-            .observe(f"error {error}", ok=False)
-            .finish(success=False)
-        )
-        store.add(f"{n}.jsonl", run.ledger())
+    for n, error in enumerate("aabbb"):
+        run = a_run(f"r{n}", task=f"t{n}").call("look").observe(f"error {error}", ok=False)
+        store.add(f"{n}.jsonl", run.finish(success=False).ledger())
     app = session(tmp_path, monkeypatch, "review")
     assert tasks(app) == ["t0", "t1", "t2", "t3", "t4"]
     app.query_params["order"] = "teaches"
@@ -110,3 +112,76 @@ def test_an_issue_has_an_address_that_lists_its_runs(tmp_path: Path, monkeypatch
         table.value for table in app.dataframe if "high" in table.value and "title" not in table.value
     )
     assert list(rates["version"]) == ["all", "1.0", "1.1"]
+
+
+Patch = pytest.MonkeyPatch
+ANN = "human:ann"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Workspace:
+    """Three failed runs, nothing read."""
+    store = Workspace(tmp_path)
+    for n in range(3):
+        store.add(f"{n}.jsonl", a_run(f"r{n}", task=f"t{n}").call("look").finish(success=False).ledger())
+    return store
+
+
+def keys(app: AppTest) -> set[str]:
+    return {button.key for button in app.button if (button.key or "").startswith("guide_")}
+
+
+def test_it_is_offered_on_failure_modes_only_and_followed_on_review_and_run_too(
+    store: Workspace, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(tmp_path, monkeypatch, "review")
+    assert keys(app) == set()
+    go_to(app, "failure_modes")
+    app.button(key="guide_start").click().run()
+    assert "0 of 3 read" in said(app)
+    app.button(key="guide_next").click().run()
+    assert app.session_state["selected_run"] in {run.digest for run in store.read_runs()[0]}
+    for page in ("run", "review"):
+        go_to(app, page)
+        assert {"guide_next", "guide_dismiss"} <= keys(app)
+
+
+def test_every_step_shows_how_far_it_is_and_the_next_one_is_offered(
+    store: Workspace, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(tmp_path, monkeypatch, "failure_modes")
+    app.button(key="guide_start").click().run()
+    assert app.button(key="guide_next").label == "Open the next run"
+    for run in store.read_runs()[0]:
+        store.append_events(run, [note_draft("paid twice", author=ANN)])
+    app.run()
+    assert "3 of 3 runs with a note" in said(app)
+    assert "0 of 3 notes have a mode" in said(app)
+    assert app.button(key="guide_next").label == "Open a note without a mode"
+    change_taxonomy(store.path, lambda known: create_mode(known, "Paid twice", by=ANN)[0])
+    for run in store.read_runs()[0]:
+        store.append_events(run, [assignment_draft("paid-twice", by=ANN, place=RUN)])
+    app.run()
+    assert "3 of 3 notes have a mode" in said(app)
+    app.button(key="guide_next").click().run()
+    assert "4 of 5 steps done" in " ".join(str(one.proto.text) for one in app.get("progress"))
+    opened = IssueChange(status="open", by=ANN, at=run.started.ts)
+    change_issues(tmp_path / ISSUES, adding(Issue(id="i", title="x", mode="paid-twice", history=[opened])))
+    app.run()
+    assert not app.exception
+    assert "One round done" in said(app)
+    assert keys(app) == {"guide_dismiss"}
+
+
+def test_dismissed_it_stays_away_until_it_is_asked_for_and_the_browser_remembers(
+    store: Workspace, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    assert store.read_runs()[0]
+    app = session(tmp_path, monkeypatch, "failure_modes")
+    app.button(key="guide_dismiss").click().run()
+    assert keys(app) == {"guide_start"}
+    monkeypatch.setattr(ContextProxy, "cookies", {frame.cookie(): quote(json.dumps({"guide": "off"}))})
+    fresh = session(tmp_path, monkeypatch, "failure_modes")
+    assert keys(fresh) == {"guide_start"}
+    fresh.button(key="guide_start").click().run()
+    assert "guide_next" in keys(fresh)

@@ -10,7 +10,6 @@ from builders import a_run
 from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
-from untaken.analysis.corpus import evaluate_corpus, runs_without_graph
 from untaken.plans import PlanGraph
 from untaken.workspace import Workspace
 
@@ -39,7 +38,7 @@ def saved(folder: Path) -> dict[str, PlanGraph]:
 @pytest.fixture
 def imported(tmp_path: Path) -> Path:
     with Workspace(tmp_path) as store:
-        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+        desk.add_to(store, graph=None)
     return tmp_path
 
 
@@ -47,11 +46,6 @@ def drafting(folder: Path, monkeypatch: Patch, page: str = "overview") -> AppTes
     app = session(folder, monkeypatch, page)
     app = pressed(app, "first_graph")
     return signed(go_to(app, "annotate"))
-
-
-def test_runs_that_no_graph_speaks_of_are_named() -> None:
-    corpus = evaluate_corpus(desk.runs(), desk.graphs(), resamples=0)
-    assert [run.run_id for run in runs_without_graph(corpus)] == ["stray"]
 
 
 @pytest.mark.parametrize("page", ["overview", "run"])
@@ -72,15 +66,11 @@ def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(
     assert not [one for one in app.button if one.key == "first_graph"]
 
 
-def test_a_draft_can_be_edited_first_or_left(imported: Path, monkeypatch: Patch) -> None:
-    app = pressed(drafting(imported, monkeypatch), "suggest_take")
-    assert "unsaved changes" in said(app)
-    assert saved(imported) == {}
-
-
-def test_a_draft_that_is_left_leaves_nothing(imported: Path, monkeypatch: Patch) -> None:
-    app = pressed(drafting(imported, monkeypatch), "suggest_leave")
-    assert "No plan graph yet" in said(app)
+@pytest.mark.parametrize(
+    ("how", "told"), [("suggest_take", "unsaved changes"), ("suggest_leave", "No plan graph yet")]
+)
+def test_a_draft_can_be_edited_first_or_left(how: str, told: str, imported: Path, monkeypatch: Patch) -> None:
+    assert told in said(pressed(drafting(imported, monkeypatch), how))
     assert saved(imported) == {}
 
 

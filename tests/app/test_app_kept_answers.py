@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
+from builders import a_run
 from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
-from components.shared import evaluating
+from components.shared import after_saves, evaluating
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.ledger import Draft, ReviewNote, Verdict
@@ -19,6 +21,8 @@ from untaken.views.overview import Overview, overview
 from untaken.workspace import Workspace
 from untaken.workspace.derived import FOLDER
 
+Patch = pytest.MonkeyPatch
+
 
 @pytest.fixture(autouse=True)
 def server_started_anew() -> None:
@@ -26,7 +30,7 @@ def server_started_anew() -> None:
     st.cache_data.clear()
 
 
-def started_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+def started_again(folder: Path, monkeypatch: Patch) -> AppTest:
     """A session of a server that holds nothing of this workspace in memory."""
     evaluating.keep_made().join()
     st.cache_resource.clear()
@@ -45,10 +49,13 @@ def was_read(folder: Path) -> bool:
 
 
 def test_a_server_started_again_shows_the_same_first_page_and_reads_no_run(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: Patch
 ) -> None:
     before = shown(session(folder, monkeypatch))
     assert was_read(folder)
+    evaluating.keep_made().join()
+    with Workspace(folder) as store:
+        assert evaluating.first_page_is_kept(store)
     app = started_again(folder, monkeypatch)
     assert shown(app) == before
     assert not was_read(folder)
@@ -56,17 +63,8 @@ def test_a_server_started_again_shows_the_same_first_page_and_reads_no_run(
     assert was_read(folder), "a page that needs the runs reads them"
 
 
-def test_a_visit_keeps_all_that_a_server_needs_to_show_the_first_page_before_it_reads_a_run(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session(folder, monkeypatch)
-    evaluating.keep_made().join()
-    with Workspace(folder) as store:
-        assert evaluating.first_page_is_kept(store)
-
-
 def test_under_another_rule_runs_are_read_once_and_its_answers_kept_too(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: Patch
 ) -> None:
     session(folder, monkeypatch)
     app = started_again(folder, monkeypatch)
@@ -79,7 +77,7 @@ def test_under_another_rule_runs_are_read_once_and_its_answers_kept_too(
     assert shown(app) == before
 
 
-def test_a_verdict_makes_kept_answers_stale(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_makes_kept_answers_stale(folder: Path, monkeypatch: Patch) -> None:
     before = shown(session(folder, monkeypatch))
     with Workspace(folder) as store:
         for run in store.read_runs()[0]:
@@ -92,9 +90,7 @@ def test_a_verdict_makes_kept_answers_stale(folder: Path, monkeypatch: pytest.Mo
     assert shown(app) != before
 
 
-def test_a_ledger_changed_by_hand_is_read_and_shown_as_broken(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ledger_changed_by_hand_is_read_and_shown_as_broken(folder: Path, monkeypatch: Patch) -> None:
     assert "broken" not in said(session(folder, monkeypatch))
     with Workspace(folder) as store:
         path = store.ledgers()[0].path
@@ -106,46 +102,40 @@ def test_a_ledger_changed_by_hand_is_read_and_shown_as_broken(
     assert "1 broken ledger, excluded" in said(app)
 
 
-def test_damaged_answers_are_worked_out_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("damage", [lambda file: file.write_bytes(file.read_bytes()[:-1]), Path.unlink])
+def test_answers_that_are_damaged_or_gone_are_worked_out_again(
+    damage: Callable[[Path], object], folder: Path, monkeypatch: Patch
+) -> None:
     before = shown(session(folder, monkeypatch))
     evaluating.keep_made().join()
     for file in (folder / FOLDER).glob("answer.*"):
-        file.write_bytes(file.read_bytes()[:-1])
+        damage(file)
     assert shown(started_again(folder, monkeypatch)) == before
     assert was_read(folder)
     assert shown(started_again(folder, monkeypatch)) == before
     assert not was_read(folder), "they were kept again"
 
 
-def test_without_the_folder_nothing_is_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = shown(session(folder, monkeypatch))
-    evaluating.keep_made().join()
-    for file in (folder / FOLDER).iterdir():
-        file.unlink()
-    assert shown(started_again(folder, monkeypatch)) == before
-
-
-def test_nothing_is_kept_of_what_nobody_opens_again(folder: Path) -> None:
-    with Workspace(folder) as store:
-        workspace = WorkspaceCorpus(keeps=False)
-        assert workspace.state(store) is None
-        assert workspace.read(store).state is None
-
-
-def test_a_server_started_again_shows_decisions_without_evaluating_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_server_started_again_shows_decisions_and_waiting_signals_without_evaluating_a_decision(
+    folder: Path, monkeypatch: Patch
 ) -> None:
-    fold = "without-open"  # no alternative has a history here
-    before = shown(show_tab(go_to(session(folder, monkeypatch), "decisions"), fold, True))
-    assert before[1]
+    def pages(app: AppTest) -> Iterator[tuple[str, list[object]]]:
+        yield shown(show_tab(go_to(app, "decisions"), "without-open", True))  # none has a history here
+        yield shown(go_to(app, "memory"))
+
+    before = list(pages(session(folder, monkeypatch)))
+    assert all(tables for _, tables in before)
     app = started_again(folder, monkeypatch)
-    assert shown(show_tab(go_to(app, "decisions"), fold, True)) == before
+    asked: list[str] = []
+    monkeypatch.setattr(Evaluations, "signals", lambda _, digest: asked.append(digest))
+    again = pages(app)
+    assert next(again) == before[0]
     assert not was_read(folder)
+    assert next(again) == before[1]
+    assert not asked
 
 
-def test_a_note_works_nothing_out_again_and_a_verdict_does(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_works_nothing_out_again_and_a_verdict_does(folder: Path, monkeypatch: Patch) -> None:
     session(folder, monkeypatch)
     calls = []
 
@@ -167,12 +157,48 @@ def test_a_note_works_nothing_out_again_and_a_verdict_does(
     assert calls
 
 
-def test_a_server_started_again_shows_the_signals_that_wait_without_evaluating_a_decision(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+def page() -> None:
+    """A part of a page, drawn with it, and again by itself after a save."""
+    import streamlit as st
+
+    from components.shared import after_saves, state
+    from untaken.analysis.failure_modes import RUN, note_draft
+
+    @after_saves.alone
+    def draw() -> None:
+        (run,) = after_saves.corpus_with(st.session_state["digest"]).runs.values()
+        st.text(f"{len(run.events)} events of {len(state.corpus().runs)} run")
+
+    with state.frame():
+        store = state.workspace()
+        (run,) = state.corpus().runs.values()
+        st.session_state["digest"] = run.digest
+        state.group_name()
+        draw()
+    store.append_events(run, [note_draft("seen", author="human:ann", place=RUN)])
+    st.session_state["reads"].clear()
+    draw()
+
+
+def test_a_part_that_is_drawn_again_after_a_save_reads_one_run_and_not_the_workspace(
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    before = shown(go_to(session(folder, monkeypatch), "memory"))
-    app = started_again(folder, monkeypatch)
-    asked: list[str] = []
-    monkeypatch.setattr(Evaluations, "signals", lambda _, digest: asked.append(digest))
-    assert shown(go_to(app, "memory")) == before
-    assert not asked
+    monkeypatch.setenv("UNTAKEN_WORKSPACE", str(tmp_path))
+    monkeypatch.setattr(after_saves, "QUIET_SECONDS", 3_600.0)
+    reads: list[object] = []
+    read = WorkspaceCorpus.read
+
+    def counted(corpus: WorkspaceCorpus, *given: object) -> object:
+        reads.append(given)
+        return read(corpus, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(WorkspaceCorpus, "read", counted)
+    with Workspace(tmp_path) as store:
+        store.add("a.jsonl", a_run("r1").call("look").finish(success=False).ledger())
+        app = AppTest.from_function(page, default_timeout=60)
+        app.session_state["reads"] = reads
+        app.run()
+    assert not app.exception
+    before, after = (int(words.value.split()[0]) for words in app.text)
+    assert after == before + 1
+    assert reads == []

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import desk
-import pandas as pd
 import pytest
 from builders import a_run
 from histories import lines_of
 from sessions import go_to, metrics, said, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 
-from components.memory.view import in_words
-from components.shared import evaluating, state
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.memories import POLICY, remembered
 from untaken.counterfactual.memory import PolicyMemory, applied_signals
@@ -47,19 +44,9 @@ def waiting(folder: Path) -> int:
     return len(signals_waiting(evaluate_corpus(runs, graphs, memory=remembered(runs, folder), resamples=9)))
 
 
-def asked(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
-    """The page, opened by a link."""
-    return session(folder, monkeypatch, "memory", **address)
-
-
 def signals(folder: Path, monkeypatch: Patch) -> AppTest:
     """The page with the weak signals that wait."""
-    return show_tab(asked(folder, monkeypatch), "memory_tabs", "Weak signals")
-
-
-def test_a_context_is_in_words_in_every_table_and_named_by_its_hash_where_it_is_not_readable() -> None:
-    rows = pd.DataFrame({"context": ['{"step":"find","late":false}', None], "context_hash": ["a1", "b2"]})
-    assert list(in_words(rows)["context"]) == ["step find · not late", "context b2"]
+    return show_tab(session(folder, monkeypatch, "memory"), "memory_tabs", "Weak signals")
 
 
 def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch: Patch) -> None:
@@ -67,6 +54,8 @@ def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch:
     assert count > 0
     app = signals(folder, monkeypatch)
     assert len(table(app, "Pending weak signals")) == count
+    advised = app.button(key="memory_apply_advised")
+    assert advised.disabled == (advised.label == "Apply the 0 advised")
     app.button(key="memory_apply_all").click().run()
     app.button(key="memory_apply_no").click().run()
     assert not (folder / POLICY).exists()
@@ -88,13 +77,6 @@ def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch:
     assert waiting(folder) == 0
 
 
-def test_without_support_there_is_nothing_to_apply_but_all(folder: Path, monkeypatch: Patch) -> None:
-    app = signals(folder, monkeypatch)
-    (advised, everything) = (app.button(key=f"memory_apply_{what}") for what in ("advised", "all"))
-    assert advised.disabled == (advised.label == "Apply the 0 advised")
-    assert not everything.disabled
-
-
 def test_a_damaged_file_of_applied_signals_is_said_and_costs_nothing_else(
     folder: Path, monkeypatch: Patch
 ) -> None:
@@ -109,32 +91,16 @@ def test_a_damaged_file_of_applied_signals_is_said_and_costs_nothing_else(
     assert "memory-signals-unread" in table(app, "Findings")["code"].tolist()
 
 
-def test_runs_without_choices_have_no_history(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("stray.jsonl", desk.stray().ledger())
-    assert "No history yet" in said(asked(tmp_path, monkeypatch))
-
-
-@pytest.mark.parametrize("page", ["memory", "decisions"])
-def test_a_page_says_which_runs_are_identical_and_count_once(
-    page: str, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_page_says_which_runs_are_identical_and_count_once(tmp_path: Path, monkeypatch: Patch) -> None:
     with Workspace(tmp_path) as store:
         for name, seed in (("one", 1), ("again", 1), ("other", 2)):
             run = a_run(name, metadata={"seed": seed}).select("a", "b").select("b", "a")
             store.add(f"{name}.jsonl", run.finish(True, cost=1.0, steps=2).ledger())
-    words = said(session(tmp_path, monkeypatch, page))
-    assert words.count("did exactly the same as another of the same task and agent") == 1
-    assert "1 run counted once in intervals and tests" in words
-
-
-def test_what_was_applied_changes_what_the_caches_are_kept_under(folder: Path) -> None:
-    with Workspace(folder) as store, state.frame():
-        before = state.content(store)
-        evaluating.policy(store).write_bytes(b"\n")
-        assert state.content(store) == before  # asked once a page
-    with Workspace(folder) as store, state.frame():
-        assert state.content(store) != before
+    app = session(tmp_path, monkeypatch)
+    for page in ("memory", "decisions"):
+        words = said(go_to(app, page))
+        assert words.count("did exactly the same as another of the same task and agent") == 1
+        assert "1 run counted once in intervals and tests" in words
 
 
 def test_the_memory_shown_is_that_of_the_agents_compared(folder: Path, monkeypatch: Patch) -> None:

@@ -31,6 +31,8 @@ from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import Run
 from untaken.workspace import Workspace
 
+Patch = pytest.MonkeyPatch
+
 BOB = "human:bob"
 PAY = Place(sub_goal="pay")
 
@@ -51,12 +53,25 @@ def choose(app: AppTest, mode: str) -> AppTest:
     return app
 
 
-def note_made_a_mode(app: AppTest, words: str) -> AppTest:
-    field(app.text_area, "Note").input(words).run()
-    return press(press(app, "add-note"), "make-mode")
+def test_a_note_with_the_name_of_a_mode_becomes_it_and_a_retired_mode_is_shown_where_it_was_assigned(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        app = opened(tmp_path, monkeypatch, store)
+        field(app.text_area, "Note").input("PAID  twice").run()
+        press(press(app, "add-note"), "make-mode")
+        assert [mode.id for mode in kept_taxonomy(tmp_path).modes] == ["paid-twice"]
+        assert modes_of(run_of(store, "r1")) == [("paid-twice", "human:ann", Place(sub_goal="pay"))]
+        assert picker(app).value is None
+        change_taxonomy(tmp_path, lambda known: retire_mode(known, "paid-twice", by=BOB))
+        app = opened(tmp_path, monkeypatch, store)
+        assert "Paid twice" in [text.value for text in app.text]
+        assert "ann · retired" in plain(app)
+        assert picker(app).options == []
 
 
-def opened(folder: Path, patch: pytest.MonkeyPatch, store: Workspace, run_id: str = "r1") -> AppTest:
+def opened(folder: Path, patch: Patch, store: Workspace, run_id: str = "r1") -> AppTest:
     return on_run(folder, patch, run_of(store, run_id))
 
 
@@ -73,7 +88,7 @@ def modes_of(run: Run) -> list[tuple[str, str, Place]]:
 
 
 def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     with workspace(tmp_path) as store:
         app = opened(tmp_path, monkeypatch, store)
@@ -85,43 +100,42 @@ def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(
         assert note.place == Place(event=2)
 
 
-def test_a_mode_can_be_withdrawn_by_the_one_who_assigned_it_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_mode_and_a_note_can_be_withdrawn_by_who_wrote_them_only(
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
-        run = run_of(store, "r1")
-        store.append_events(run, [assignment_draft("paid-twice", by=BOB)])
+        notes = [note_draft(f"by {who}", author=f"human:{who}") for who in ("ann", "bob")]
+        store.append_events(run_of(store, "r1"), [*notes, assignment_draft("paid-twice", by=BOB)])
         app = choose(opened(tmp_path, monkeypatch, store), "paid-twice")
         press(app, "withdraw-mode")
         assert modes_of(run_of(store, "r1")) == [("paid-twice", BOB, Place())]
         assert not [one for one in app.button if str(one.key).startswith("withdraw-mode")]
+        (withdraw,) = [one for one in app.button if str(one.key).startswith("withdraw-note-")]
+        withdraw.click().run()
+        assert not app.exception
+        assert [note.text for note in notes_of(run_of(store, "r1"))] == ["by bob"]
 
 
 def test_a_judges_suggestion_is_shown_with_its_reason_and_can_be_dismissed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
-        place = Place(sub_goal="pay")
-        suggestion = assignment_draft(
-            "paid-twice", by="judge:m", status="suggested", place=place, reason="two calls of pay"
-        )
-        store.append_events(run_of(store, "r1"), [suggestion])
+        told = {"by": "judge:m", "status": "suggested", "place": PAY, "reason": "two calls of pay"}
+        store.append_events(run_of(store, "r1"), [assignment_draft("paid-twice", **told)])
         app = opened(tmp_path, monkeypatch, store)
         assert "judge:m: two calls of pay" in plain(app)
         press(app, "dismiss")
         assert "two calls of pay" not in plain(app)
         run = run_of(store, "r1")
         assert modes_of(run) == []
-        assert [(a.by, a.status) for a in assignments_of(run)] == [
-            ("judge:m", "suggested"),
-            ("human:ann", "withdrawn"),
-        ]
+        said_of = [(a.by, a.status) for a in assignments_of(run)]
+        assert said_of == [("judge:m", "suggested"), ("human:ann", "withdrawn")]
 
 
 def test_drafts_of_two_places_of_a_run_are_kept_apart_and_survive_a_reload(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     with workspace(tmp_path) as store:
         app = opened(tmp_path, monkeypatch, store)
@@ -137,31 +151,7 @@ def test_drafts_of_two_places_of_a_run_are_kept_apart_and_survive_a_reload(
         assert notes_of(run_of(store, "r1")) == ()
 
 
-def test_a_note_with_the_name_of_a_mode_becomes_that_mode(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with workspace(tmp_path) as store:
-        with_modes(tmp_path, "Paid twice")
-        app = note_made_a_mode(opened(tmp_path, monkeypatch, store), "PAID  twice")
-        assert [mode.id for mode in kept_taxonomy(tmp_path).modes] == ["paid-twice"]
-        assert modes_of(run_of(store, "r1")) == [("paid-twice", "human:ann", Place(sub_goal="pay"))]
-        assert picker(app).value is None
-
-
-def test_a_retired_mode_is_shown_where_it_was_assigned_and_no_longer_offered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with workspace(tmp_path) as store:
-        with_modes(tmp_path, "Paid twice")
-        store.append_events(run_of(store, "r1"), [assignment_draft("paid-twice", by=BOB)])
-        change_taxonomy(tmp_path, lambda known: retire_mode(known, "paid-twice", by=BOB))
-        app = opened(tmp_path, monkeypatch, store)
-        assert "Paid twice" in [text.value for text in app.text]
-        assert "bob · retired" in plain(app)
-        assert picker(app).options == []
-
-
-def test_a_broken_ledger_takes_no_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_ledger_takes_no_note(tmp_path: Path, monkeypatch: Patch) -> None:
     with workspace(tmp_path) as store:
         whole = a_run("cut").call("look").finish(success=False)
         data = whole.verdict("look", True, "test").ledger()
@@ -171,22 +161,7 @@ def test_a_broken_ledger_takes_no_note(tmp_path: Path, monkeypatch: pytest.Monke
         assert not [one for one in app.text_area if one.label == "Note"]
 
 
-def test_the_review_page_takes_notes_and_modes_on_the_run_it_looks_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with workspace(tmp_path) as store:
-        with_modes(tmp_path, "Paid twice")
-        app = session(tmp_path, monkeypatch, "review", who="ann")
-        looked_at = app.query_params["run"]
-        choose(app, "paid-twice")
-        (run,) = [run for run in store.read_runs()[0] if counted(run)]
-        assert run.digest in looked_at
-        assert modes_of(run) == [("paid-twice", "human:ann", Place())]
-
-
-def test_agreement_of_two_readers_on_modes_is_on_the_review_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agreement_of_two_readers_on_modes_is_on_the_review_page(tmp_path: Path, monkeypatch: Patch) -> None:
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
         for run_id, who in (("r0", ["ann", "bob"]), ("r1", ["ann"])):
@@ -204,20 +179,8 @@ def test_agreement_of_two_readers_on_modes_is_on_the_review_page(
         assert (of_mode["located"], of_mode["same_step"], whole["n"]) == (1, 1, 2)
 
 
-def test_a_note_is_withdrawn_by_its_author_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = workspace(tmp_path)
-    run = run_of(store, "r1")
-    store.append_events(run, [note_draft(f"by {who}", author=f"human:{who}") for who in ("ann", "bob")])
-    app = opened(tmp_path, monkeypatch, store)
-    withdraw = [one for one in app.button if (one.key or "").startswith("withdraw-note-")]
-    assert len(withdraw) == 1
-    withdraw[0].click().run()
-    assert not app.exception
-    assert [note.text for note in notes_of(run_of(store, "r1"))] == ["by bob"]
-
-
 def test_the_model_that_the_server_names_is_asked_about_the_last_note(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     """Its answer is in the reply store already, so that no model is needed."""
     store = workspace(tmp_path)
@@ -240,7 +203,7 @@ def test_the_model_that_the_server_names_is_asked_about_the_last_note(
 
 @pytest.mark.parametrize("page", ["run", "review"])
 def test_an_unsaved_note_on_a_sub_goal_is_mentioned_where_the_whole_run_is_shown_with_a_way_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+    tmp_path: Path, monkeypatch: Patch, page: str
 ) -> None:
     with workspace(tmp_path) as store:
         app = opened(tmp_path, monkeypatch, store)

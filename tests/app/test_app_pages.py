@@ -73,13 +73,6 @@ def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Pat
     assert "verdicts counted:\u2060 human" in said(app)
 
 
-def test_where_all_ran_the_same_tasks_there_is_nothing_to_choose(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("runs.jsonl", desk.careful(1).ledger() + desk.lucky(1).ledger())
-    app = session(tmp_path, monkeypatch)
-    assert not [box for box in app.selectbox if box.key == "group"]
-
-
 def foreign() -> dict[str, Any]:
     return {
         "gpt-4o-ferry.json": [tau_record(), tau_record(trial=1, reward=0.0)],
@@ -124,7 +117,9 @@ def upload(app: AppTest, files: dict[str, bytes]) -> AppTest:
     return show_tab(app, "taken-open", True)  # the table of them, too
 
 
-def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_many_files_at_once_one_row_each_and_the_good_ones_taken_once(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
     files = many_files()
     app = upload(session(tmp_path, monkeypatch, "data"), files)
     rows = table(app, "Uploads").set_index("file")
@@ -145,9 +140,8 @@ def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path,
         "instances/01_Boat.json": ("✓", "devai"),
         "human/Ann/01_Boat.json": ("✓", "devai"),
     }
-    assert rows.loc["good.jsonl", "integrity"] == "1 INTACT"
-    assert rows.loc["altered.jsonl", "integrity"] == "1 ALTERED"
-    assert rows.loc["cut.jsonl", "integrity"] == "1 TRUNCATED"
+    states = {"good": "1 INTACT", "altered": "1 ALTERED", "cut": "1 TRUNCATED"}
+    assert {name: rows.loc[f"{name}.jsonl", "integrity"] for name in states} == states
     assert rows.loc["gpt-4o-ferry.json", "runs"] == 2
     assert "cycle" in rows.loc["cycle.plan.yaml", "findings"]
     assert all(rows.loc[name, "next step"] for name in ("cycle.plan.yaml", "photo.png"))
@@ -156,6 +150,8 @@ def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path,
     go_to(app, "overview")
     assert metrics(app)["Success, mean over tasks"]
     assert "Upload run ledgers" not in said(app)
+    known = {name: files[name] for name in ("late.jsonl", "desk.plan.yaml")}
+    assert list(table(upload(go_to(app, "data"), known), "Uploads")["status"]) == ["already here"] * 2
 
 
 def test_a_run_of_which_nothing_is_expected_has_no_empty_frame(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -167,70 +163,19 @@ def test_a_run_of_which_nothing_is_expected_has_no_empty_frame(tmp_path: Path, m
     assert "sub_goal_picker" not in {box.key for box in app.selectbox}
 
 
-def test_what_was_uploaded_before_is_already_here(tmp_path: Path, monkeypatch: Patch) -> None:
-    files = {
-        name: content for name, content in many_files().items() if name in ("late.jsonl", "desk.plan.yaml")
-    }
-    app = upload(session(tmp_path, monkeypatch, "data"), files)
-    upload(app, files)
-    assert list(table(app, "Uploads")["status"]) == ["already here"] * 2
-    assert len(table(app, "Files")) == 1  # of the ledgers; plan graphs are behind the switch
-
-
-def test_a_broken_ledger_is_reported_on_every_page_that_counts_and_logged_outside_it(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    files = {
-        name: content for name, content in many_files().items() if name.startswith(("cut", "late", "desk"))
-    }
-    keep(tmp_path, files)
-    app = session(tmp_path, monkeypatch, "data")
-    kept = [path.read_bytes() for path in (tmp_path / "ledgers").iterdir()]
-    assert "1 broken" in said(app)
-    log = table(app, "Audit log")
-    assert list(log["code"]) == ["DTL-STRAT-006"]
-    assert list(log["run"]) == ["failing-3"]
-    broken = next(words for place, words in sent(app) if place == "PageLink.label" and "TRUNCATED" in words)
-    assert "failing" in broken
-    go_to(app, "overview")
-    assert "1 broken ledger" in said(app)
-    assert metrics(app)["Success, mean over tasks"] == "100%"
-    go_to(app, "run")
-    app.selectbox(key="run_picker").select_index(1).run()
-    assert "TRUNCATED" in app.error[0].value
-    assert "DTL-STRAT-006" in app.error[0].value
-    assert [path.read_bytes() for path in (tmp_path / "ledgers").iterdir()] == kept
-
-
 def hostile_files() -> dict[str, bytes]:
     """Names, ids, titles and texts that try to be something else, in files of every kind."""
+    first = {"id": HOSTILE, "title": f"{HOSTILE}1", "description": HOSTILE, "critical": True}
+    second = {"id": f"b{HOSTILE}", "title": f"{HOSTILE}2", "deps": [HOSTILE]}
     goals = [
-        {
-            "id": HOSTILE,
-            "title": f"{HOSTILE}1",
-            "description": HOSTILE,
-            "critical": True,
-            "check": {"verdict": True},
-        },
-        {
-            "id": f"b{HOSTILE}",
-            "title": f"{HOSTILE}2",
-            "deps": [HOSTILE],
-            "check": {"tool_call": {"name": HOSTILE}},
-        },
+        first | {"check": {"verdict": True}},
+        second | {"check": {"tool_call": {"name": HOSTILE}}},
     ]
-    graph = {
-        "schema": "untaken.plan/1",
-        "id": HOSTILE,
-        "title": HOSTILE,
-        "tasks": ["ticket-*"],
-        "sub_goals": goals,
-    }
+    graph = {"schema": "untaken.plan/1", "id": HOSTILE, "title": HOSTILE, "tasks": ["ticket-*"]}
 
     def run(number: int, success: bool) -> bytes:
-        made = a_run(
-            f"{number}{HOSTILE}", agent=f"{number}{HOSTILE}", task=f"ticket-{HOSTILE}", model=HOSTILE
-        )
+        name = f"{number}{HOSTILE}"
+        made = a_run(name, agent=name, task=f"ticket-{HOSTILE}", model=HOSTILE)
         made.select(HOSTILE, f"b{HOSTILE}", context=HOSTILE).call(HOSTILE, ok=False)
         made.select(f"b{HOSTILE}", HOSTILE, context=HOSTILE).call(f"z{HOSTILE}").say(HOSTILE)
         made.verdict(HOSTILE, not success, by=f"human:{HOSTILE}", reason=HOSTILE)
@@ -239,7 +184,7 @@ def hostile_files() -> dict[str, bytes]:
     return {
         "hostile-text.jsonl": (SAMPLES / "tampered/hostile-text.jsonl").read_bytes(),
         "refund-desk.plan.yaml": (SAMPLES / "graphs/refund-desk.plan.yaml").read_bytes(),
-        f"{HOSTILE}.plan.json": json.dumps(graph).encode(),
+        f"{HOSTILE}.plan.json": json.dumps({**graph, "sub_goals": goals}).encode(),
         f"{HOSTILE}.jsonl": run(1, True) + run(2, False),
         f"broken {HOSTILE}.jsonl": run(3, True).replace(b'"seq":4', b'"seq":5'),
         HOSTILE: b"junk",
@@ -290,18 +235,3 @@ def kinds_of_words(app: AppTest) -> set[str]:
         for name in value
         if pd.api.types.is_string_dtype(value[name])
     }
-
-
-def test_a_long_table_shows_its_first_rows_and_downloads_them_all() -> None:
-    def page() -> None:
-        import pandas as pd
-
-        from components.shared import tables
-
-        tables.table(pd.DataFrame({"n": range(7)}), key="t", name="Numbers", most=5)
-
-    app = AppTest.from_function(page).run()
-    assert len(app.dataframe[0].value) == 5
-    assert [caption.value for caption in app.caption] == [
-        "The first 5 of 7 rows; download the table to see all."
-    ]

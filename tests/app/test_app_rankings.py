@@ -8,8 +8,8 @@ from pathlib import Path
 
 import desk
 import pytest
-from builders import RunBuilder
-from sessions import said, session
+from builders import RunBuilder, a_run
+from sessions import go_to, said, session, show_tab
 
 from components import figures
 from untaken.workspace import Workspace
@@ -37,11 +37,16 @@ def diligent(task: str, n: int) -> RunBuilder:
     return run.verdict("polite", True).finish(False)
 
 
-def test_tabs_that_would_be_empty_are_not_offered(folder: Path, tmp_path: Path, monkeypatch: Patch) -> None:
-    offered = [tab.label for tab in session(folder, monkeypatch, "rankings").tabs]
+def test_tabs_that_would_be_empty_are_not_offered_and_every_figure_has_its_name_as_its_title(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = session(folder, monkeypatch, "rankings")
+    offered = [tab.label for tab in app.tabs]
     assert offered[0] == "Who is ahead?"
-    assert "Workflow or agent?" not in offered
-    assert "Labels and judge" not in offered
+    assert not {"Workflow or agent?", "Labels and judge"} & set(offered)
+    titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
+    assert titles[0] == "Ranks by outcome and by sub-goals"
+    assert all(titles)
 
 
 def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -52,33 +57,23 @@ def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -
     assert not app.selectbox
     assert [chart.proto.alt for chart in app.get("plotly_chart")] == ["Sub-goals by agent"]
     assert "so there is nothing to rank" in said(app)
-    assert [tab.label for tab in app.tabs] == [
-        "Sub-goals",
-        "Missing verdicts",
-        "Cost, tokens, steps",
-        "Standings",
-    ]
+    assert app.tabs[0].label == "Sub-goals"
 
 
-@pytest.mark.parametrize("page", ["overview", "rankings"])
-def test_without_a_plan_graph_no_figure_is_empty(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
+def test_without_a_plan_graph_no_figure_is_empty(tmp_path: Path, monkeypatch: Patch) -> None:
     with Workspace(tmp_path) as store:
-        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
-    app = session(tmp_path, monkeypatch, page)
-    drawn = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    assert [figure for figure in drawn if not figure["data"]] == []
-    assert {"Where ranks differ", "Ranks by outcome and by sub-goals", "Sub-goals by agent"}.isdisjoint(
-        title.value for title in app.subheader
-    )
-    assert "Agreement" not in [tab.label for tab in app.tabs]
-
-
-def test_every_figure_has_its_name_as_its_title(folder: Path, monkeypatch: Patch) -> None:
-    """So that a picture saved by the toolbar says what it shows."""
-    app = session(folder, monkeypatch, "rankings")
-    titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
-    assert titles[0] == "Ranks by outcome and by sub-goals"
-    assert all(titles)
+        desk.add_to(store, graph=None)
+    app = session(tmp_path, monkeypatch)
+    for page in ("overview", "rankings"):
+        drawn = [json.loads(chart.proto.spec) for chart in go_to(app, page).get("plotly_chart")]
+        assert [figure for figure in drawn if not figure["data"]] == []
+        headings = {title.value for title in app.subheader}
+        assert not headings & {
+            "Where ranks differ",
+            "Ranks by outcome and by sub-goals",
+            "Sub-goals by agent",
+        }
+        assert "Agreement" not in [tab.label for tab in app.tabs]
 
 
 def test_a_figure_is_made_again_only_when_what_it_shows_changes(
@@ -95,3 +90,22 @@ def test_a_figure_is_made_again_only_when_what_it_shows_changes(
     assert app.get("plotly_chart")[0].proto.spec == shown
     app.radio(key="rules_missing").set_value("drop").run()
     assert len(made) == 2
+
+
+@pytest.mark.parametrize("labelled", [0, 16])
+def test_without_labels_or_with_all_of_them_the_page_says_what_is_needed(
+    labelled: int, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    """The judge is wrong on every eighth task, people labelled the first ones."""
+    with Workspace(tmp_path) as store:
+        for agent, bar in (("x", 3), ("y", 6)):
+            for i in range(16):
+                met = i % 8 >= bar
+                run = a_run(f"{agent}{i}", agent=agent, task=f"t{i}").finish(met)
+                run.verdict("s", met != (i % 8 == 0), "judge:m")
+                if i < labelled:
+                    run.verdict("s", met, "human:ann")
+                store.add(f"{agent}{i}.jsonl", run.ledger())
+    app = show_tab(session(tmp_path, monkeypatch, "rankings"), "rankings_tabs", "Labels and judge")
+    assert f"A judge decided 32 sub-goals, and people labelled {2 * labelled} of them" in said(app)
+    assert "labels_on" not in app.session_state

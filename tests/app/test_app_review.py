@@ -16,6 +16,8 @@ from untaken.ledger import Draft, Run, Verdict
 from untaken.workspace import Workspace
 from untaken.workspace.reviews import Review
 
+Patch = pytest.MonkeyPatch
+
 GRAPH = b"""schema: untaken.plan/1
 id: desk
 tasks: ['t*']
@@ -38,9 +40,7 @@ def workspace(folder: Path, *, runs: int = 4) -> Workspace:
     return store
 
 
-def on_run(
-    folder: Path, patch: pytest.MonkeyPatch, run: Run, sub_goal: str = "pay", who: str = "ann"
-) -> AppTest:
+def on_run(folder: Path, patch: Patch, run: Run, sub_goal: str = "pay", who: str = "ann") -> AppTest:
     return session(folder, patch, "run", who=who, run=run.digest, sub_goal=sub_goal)
 
 
@@ -62,26 +62,21 @@ def field(fields: Sequence[Any], label: str) -> Any:
     return found
 
 
-def positions(app: AppTest) -> str:
-    return next(m.value for m in app.markdown if " of " in m.value and m.value.startswith("**"))
-
-
 def test_a_case_that_its_new_status_took_out_of_the_filters_stays_until_the_next_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     workspace(tmp_path).close()
     app = session(tmp_path, monkeypatch, "review", who="ann")
-    field = next(m for m in app.multiselect if m.label == "Status")
-    field.select("new").run()
+    field(app.multiselect, "Status").select("new").run()
     press(app, "step_J")
     chosen = app.query_params["run"]
     press(app, "status-4")
     assert (app.query_params["run"], "outside the filters" in said(app)) == (chosen, True)
-    assert positions(press(app, "step_J")) == "**2 of 3**"
+    assert "**2 of 3**" in said(press(app, "step_J"))
 
 
 def test_a_metadata_key_is_called_as_it_is_and_apart_from_our_own_fields(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     with Workspace(tmp_path) as store:
         for i in range(3):
@@ -95,35 +90,25 @@ def test_a_metadata_key_is_called_as_it_is_and_apart_from_our_own_fields(
     assert "0 of 1 reviewed" in str(app.get("progress")[0].proto.text)
 
 
-def test_who_saves_after_another_is_warned_and_overwrites_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_saves_after_another_is_warned_and_overwrites_nothing(tmp_path: Path, monkeypatch: Patch) -> None:
     with workspace(tmp_path, runs=1) as store:
-        app = session(tmp_path, monkeypatch, "review", who="ann")
+        app = show_tab(session(tmp_path, monkeypatch, "review", who="ann"), "review-people", True)
         run = run_of(store, "r0")
         store.reviews.change([Review(run=run.digest, run_id="r0")], author="human:bob", status="fixed")
         press(app, "status-2")
-        assert "human:bob changed the review of r0 in the meantime" in said(app).replace("\\", "").replace(
-            "\u2060", ""
-        )
+        assert "human:bob changed the review of r0 in the meantime" in plain(app)
         assert store.reviews.every()[run.digest].status == "fixed"
         press(app, "status-2")
         assert store.reviews.every()[run.digest].status == "in review"
-
-
-def test_assignee_and_tags_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with workspace(tmp_path, runs=1) as store:
-        app = show_tab(session(tmp_path, monkeypatch, "review", who="ann"), "review-people", True)
         press(app, "assign-me")
-        (review,) = store.reviews.every().values()
-        assert review.assignee == "ann"
-        app.multiselect(key=f"tags-{review.run[:16]}-1").set_value(["refund"]).run()
+        next(one for one in app.multiselect if str(one.key).startswith("tags-")).set_value(["refund"]).run()
         assert not app.exception
-        assert next(iter(store.reviews.every().values())).tags == ("refund",)
+        review = store.reviews.every()[run.digest]
+        assert (review.assignee, review.tags) == ("ann", ("refund",))
 
 
 def test_the_graph_chosen_on_annotate_is_no_filter_and_a_filter_by_graph_outlives_a_click(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     with workspace(tmp_path) as store:
         store.add("other.plan.yaml", GRAPH.replace(b"id: desk", b"id: other", 1).replace(b"t*", b"x*"))
@@ -141,7 +126,7 @@ def test_the_graph_chosen_on_annotate_is_no_filter_and_a_filter_by_graph_outlive
 
 
 def test_a_second_reader_sees_nothing_of_the_first_until_their_own_reading_is_saved_and_settles_it_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     with workspace(tmp_path) as store:
         run = run_of(store, "r1")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import streamlit as st
 from builders import a_run
-from sessions import plain, said, session
+from sessions import go_to, plain, said, session
 from streamlit.testing.v1 import AppTest
 
 from components.shared import reviewer
@@ -17,6 +17,7 @@ from untaken.errors import UntakenError
 from untaken.workspace import Workspace
 from untaken.workspace.settings import Roles, read_settings
 
+Patch = pytest.MonkeyPatch
 COMPONENTS = Path(__file__).parents[2] / "components"
 ROLES = """roles:
   owner: [ann@example.org]
@@ -31,7 +32,7 @@ AT_THE_START = {"state._open", "demo.open_demo", "demo._save_plans", "demo._writ
 """What the server does before anybody visits."""
 
 
-def visit(at: Path, monkeypatch: pytest.MonkeyPatch, page: str, email: str, **user: Any) -> AppTest:
+def visit(at: Path, monkeypatch: Patch, page: str, email: str, **user: Any) -> AppTest:
     who = {"is_logged_in": True, "email": email, "name": email.partition("@")[0]} | user
     monkeypatch.setattr(reviewer, "sign_in", lambda: {"client_id": "x"})
     monkeypatch.setattr(type(st.user), "to_dict", lambda _: who)
@@ -58,8 +59,8 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_an_address_has_the_first_role_that_names_it(folder: Path, email: str, want: str) -> None:
-    roles = read_settings(folder).roles
-    assert roles.of(email) == want
+    assert read_settings(folder).roles.of(email) == want
+    assert Roles(owner=("a@b.c",), others="reviewer").of("") == "reviewer"
 
 
 @pytest.mark.parametrize(
@@ -81,33 +82,32 @@ def test_roles_that_mean_nothing_are_refused(tmp_path: Path, words: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("email", "notes", "adds"), [("ann@example.org", 1, 1), ("bob@example.org", 1, 0), ("eve@x.com", 0, 0)]
+    ("email", "notes", "adds"),
+    [("ann@example.org", 1, 1), ("bob@example.org", 1, 0), ("eve@x.com", 0, 0), ("", 1, 1)],
+    ids=["owner", "reviewer", "viewer", "without sign-in on this machine"],
 )
 def test_a_page_offers_what_its_visitor_may_do(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, email: str, notes: int, adds: int
+    folder: Path, monkeypatch: Patch, email: str, notes: int, adds: int
 ) -> None:
-    app = visit(folder, monkeypatch, "run", email)
+    app = visit(folder, monkeypatch, "run", email) if email else session(folder, monkeypatch, "run")
     assert not app.exception
     assert sum(one.label == "Note" for one in app.text_area) == notes
     assert ("Only reviewers and owners of this workspace can add notes" in said(app)) == (not notes)
-    app.switch_page("pages/data.py").run()
-    assert not app.exception
+    go_to(app, "data")
     private = next(one for one in app.checkbox if one.label == "Look at it privately first")
     assert (private.disabled, private.value) == (not adds, not adds)
 
 
 @pytest.mark.parametrize("verified", [False, None])
 def test_an_address_that_the_provider_has_not_verified_gives_no_role(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, verified: bool | None
+    folder: Path, monkeypatch: Patch, verified: bool | None
 ) -> None:
     more = {} if verified is None else {"email_verified": verified}
     app = visit(folder, monkeypatch, "run", "ann@example.org", **more)
     assert sum(one.label == "Note" for one in app.text_area) == (verified is None)
 
 
-def test_a_save_of_somebody_who_lost_the_role_is_refused(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_save_of_somebody_who_lost_the_role_is_refused(folder: Path, monkeypatch: Patch) -> None:
     app = visit(folder, monkeypatch, "run", "bob@example.org")
     next(one for one in app.text_area if one.label == "Note").input("mine")
     (folder / "untaken.yaml").write_text("roles: {owner: [ann@example.org]}", "utf-8")
@@ -117,13 +117,6 @@ def test_a_save_of_somebody_who_lost_the_role_is_refused(
     with Workspace(folder) as workspace:
         (run,) = workspace.read_runs()[0]
     assert not any(event.__struct_config__.tag == "REVIEW_NOTE" for event in run.events)
-
-
-def test_without_roles_or_without_sign_in_on_this_machine_everybody_owns_the_workspace(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = session(folder, monkeypatch, "data")
-    assert not next(one for one in app.checkbox if one.label == "Look at it privately first").disabled
 
 
 def test_whatever_a_page_writes_asks_for_a_role_first() -> None:
@@ -142,5 +135,64 @@ def test_whatever_a_page_writes_asks_for_a_role_first() -> None:
     assert {"append_events", "save_graph", "take_in_apart", "change_taxonomy"} <= seen
 
 
-def test_roles_are_for_addresses() -> None:
-    assert Roles(owner=("a@b.c",), others="reviewer").of("") == "reviewer"
+def page() -> None:
+    import streamlit as st
+
+    from components.shared.reviewer import ask_reviewer, author
+
+    if st.checkbox("elsewhere", key="elsewhere"):
+        st.text(str(author()))
+    else:
+        ask_reviewer()
+        st.text(str(author()))
+
+
+def test_the_name_is_asked_once_and_kept_where_a_page_does_not_ask() -> None:
+    app = AppTest.from_function(page).run()
+    assert app.text[0].value == "None"
+    app.text_input(key="reviewer_field").set_value("  Ann\n Lee ").run()
+    assert app.text[0].value == "human:Ann Lee"
+    app.checkbox(key="elsewhere").check().run()
+    assert app.text[0].value == "human:Ann Lee"
+    app.checkbox(key="elsewhere").uncheck().run()
+    assert app.text_input(key="reviewer_field").value == "Ann Lee"
+    for typed, kept in (("a\u202eb\x1b[0m", "human:a\ufffdb\ufffd[0m"), ("   ", "None")):
+        app.text_input(key="reviewer_field").set_value(typed).run()
+        assert app.text[0].value == kept
+
+
+TWO = {"redirect_uri": "y", "okta": {"client_id": "x"}, "corp": {}}
+
+
+@pytest.mark.parametrize(
+    ("auth", "buttons"),
+    [
+        ({"client_id": "x", "redirect_uri": "y"}, ["Sign in"]),
+        (TWO, ["Sign in with okta", "Sign in with corp"]),
+    ],
+)
+def test_where_the_server_has_a_sign_in_no_name_is_typed(auth: dict[str, Any], buttons: list[str]) -> None:
+    app = AppTest.from_function(page)
+    app.secrets["auth"] = auth
+    app.run()
+    assert not app.exception
+    assert [button.label for button in app.button] == buttons
+    assert len(app.text_input) == 0
+    assert app.text[0].value == "None"
+
+
+def test_the_name_of_who_signed_in_signs(monkeypatch: Patch) -> None:
+    who = {"is_logged_in": True, "email": "ann@example.org", "name": ""}
+    monkeypatch.setattr(reviewer, "sign_in", lambda: {"client_id": "x"})
+    monkeypatch.setattr(type(st.user), "to_dict", lambda _: who)
+    assert reviewer.author() == "human:ann@example.org"
+
+
+def test_a_server_open_to_others_shows_nothing_before_sign_in(tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setenv("UNTAKEN_SIGN_IN", "required")
+    app = session(tmp_path, monkeypatch)
+    assert [title.value for title in app.title] == ["Untaken"]
+    assert not app.subheader
+    assert not app.sidebar.radio
+    monkeypatch.setattr(reviewer, "_signed_in", lambda: "ann")
+    assert "Overview" in said(go_to(app, "overview"))

@@ -8,16 +8,20 @@ from pathlib import Path
 import desk
 import pytest
 from builders import a_run
-from sessions import said, session, show_tab
+from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from components.shared import searching, text
+from components.shared.navigation import PAGES
+from components.shared.searching import MOST, everything_with, pages_with, runs_with, sub_goals_with
 from components.shared.state import SCOPE
 from untaken.analysis.corpus import evaluate_corpus, part_of
 from untaken.analysis.ranking import remarks
 from untaken.cli.inputs import compared_part
 from untaken.views import EXPORTED, dump
+from untaken.views import searching as texts
 from untaken.views.html import html_report
+from untaken.views.searching import texts_with
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
@@ -92,15 +96,17 @@ def test_the_rule_can_be_switched_back_where_the_address_names_it(tmp_path: Path
     assert address(app) == USUAL
 
 
-@pytest.mark.parametrize("page", ["overview", "rankings", "criteria"])
-def test_every_other_set_of_agents_is_one_click_away(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(two_benchmarks(tmp_path), monkeypatch, page)
-    sizes = [int(words.split(" run")[0].split()[-1]) for words in app.selectbox(key="group").options]
-    assert sizes == sorted(sizes, reverse=True)
-    before = app.selectbox(key="group").value
-    app.button(key="other-set-0").click().run()
-    assert not app.exception
-    assert app.selectbox(key="group").value != before
+def test_every_other_set_of_agents_is_one_click_away(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(two_benchmarks(tmp_path), monkeypatch)
+    for page in ("overview", "rankings", "criteria"):
+        go_to(app, page)
+        app.selectbox(key="group").select_index(0).run()
+        sizes = [int(words.split(" run")[0].split()[-1]) for words in app.selectbox(key="group").options]
+        assert sizes == sorted(sizes, reverse=True)
+        before = app.selectbox(key="group").value
+        app.button(key="other-set-0").click().run()
+        assert not app.exception
+        assert app.selectbox(key="group").value != before
 
 
 def test_where_there_is_one_set_of_agents_no_other_is_offered(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -133,3 +139,102 @@ def test_of_runs_that_cannot_be_ranked_the_overview_says_what_rank_says(
     assert (sentences := remarks(corpus.ranking))
     shown = {line for one in app.info for line in one.value.split("  \n")}
     assert {text.label(sentence, 400) for sentence in sentences} <= shown
+
+
+GRAPH = """schema: untaken.plan/1
+id: desk{n}
+tasks: [t{n}]
+sub_goals:
+- {{id: look, title: Look it up, check: {{tool_call: {{name: look}}}}}}
+- {{id: pay, title: Pay back, deps: [look], check: {{tool_call: {{name: pay}}}}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two agents that never pay, over eight tasks, each with a plan graph of its own."""
+    at = tmp_path_factory.mktemp("options")
+    with Workspace(at) as store:
+        for n in range(8):
+            store.add(f"{n}.plan.yaml", GRAPH.format(n=n).encode())
+            for agent in ("ann", "bob"):
+                run = a_run(f"{agent}{n}", agent=agent, task=f"t{n}")
+                run.select("a", "b", context="c").select("b", "a", context="c").call("look")
+                store.add(f"{agent}{n}.jsonl", run.finish(success=agent == "ann").ledger())
+    return at
+
+
+def held(app: AppTest, name: str) -> list[str]:
+    value = app.query_params.get(name, [])
+    return value if isinstance(value, list) else [value]
+
+
+def test_the_plan_graph_whose_sub_goals_are_shown_is_in_the_address(folder: Path, monkeypatch: Patch) -> None:
+    app = show_tab(session(folder, monkeypatch, "rankings"), "rankings_tabs", "Sub-goals")
+    app.selectbox(key="missed_graph").select("desk3").run()
+    assert held(app, "missed") == ["desk3"]
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "tab"), [("run", "run_tabs", "Events"), ("rankings", "rankings_tabs", "Standings")]
+)
+def test_the_open_tab_is_in_the_address(
+    folder: Path, monkeypatch: Patch, page: str, key: str, tab: str
+) -> None:
+    app = show_tab(session(folder, monkeypatch, page), key, tab)
+    assert held(app, "tab") == [tab]
+    theirs = session(folder, monkeypatch, "data")
+    theirs.query_params["tab"] = tab
+    theirs = go_to(theirs, page)
+    assert theirs.session_state[key] == tab
+    show_tab(theirs, key, {"run": "Reviews", "rankings": "Who is ahead?"}[page])
+    assert held(theirs, "tab") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "agents"),
+    [
+        (["careful"], {"careful"}),
+        (["refund-2", "lucky"], {"lucky"}),
+        (["REFUND-2".casefold()], {"careful", "lucky", "failing"}),
+        (["nobody"], set()),
+        (["careful", "lucky"], set()),
+    ],
+)
+def test_a_run_is_found_by_all_words_of_its_agent_task_and_id(words: list[str], agents: set[str]) -> None:
+    corpus = desk.corpus()
+    found = runs_with(corpus, words)
+    assert {corpus.runs[address["run"]].agent for _, _, address in found} == agents
+    assert len(found) <= MOST
+
+
+def test_a_sub_goal_is_found_by_its_title_and_leads_to_its_graph() -> None:
+    corpus = desk.corpus()
+    graph = corpus.graphs.graphs[0]
+    for node in graph.sub_goals:
+        (first, *_) = sub_goals_with(corpus, (node.title or node.id).casefold().split())
+        assert first[2]["graph"] == graph.id
+    assert sub_goals_with(corpus, ["no such words"]) == []
+
+
+def test_without_words_every_page_is_offered_and_with_words_those_of_that_title() -> None:
+    assert [label for _, label, _ in pages_with([])] == [f"Page · {title}" for _, title in PAGES]
+    assert [page for page, _, _ in pages_with(["fail", "mode"])] == ["pages/failure_modes.py"]
+    assert everything_with(desk.corpus(), []) == (pages_with([]), True)
+
+
+def test_a_run_is_found_by_what_was_said_or_called_in_it() -> None:
+    corpus = desk.corpus()
+    hits, whole = texts_with(corpus.runs.values(), ["dance"], most=5)
+    assert ([corpus.runs[hit.digest].run_id for hit in hits], whole) == (["stray"], True)
+    found, _ = everything_with(corpus, ["dance"])
+    assert [address for _, label, address in found if label.startswith("Text")] == [{"run": hits[0].digest}]
+    assert texts_with(corpus.runs.values(), ["dance", "never said"], most=5) == ([], True)
+
+
+def test_a_search_of_texts_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = desk.corpus().runs.values()
+    hits, whole = texts_with(runs, ["search"], most=2)
+    assert (len(hits), whole) == (2, False)
+    monkeypatch.setattr(texts, "CHARS_LOOKED_AT", 10)
+    assert texts_with(runs, ["dance"], most=5) == ([], False)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from served_page import served_app
 from sessions import session
 from streamlit.testing.v1 import AppTest
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
 
 from components.shared import starting
 from components.shared.start_page import NEEDED, start_page
@@ -48,3 +52,37 @@ def test_the_start_page_loads_ahead_what_shows_the_first_numbers_and_nothing_lon
     files = [Path(st.__file__).parent / "static" / script for script in scripts]
     assert all(file.stat().st_size < 500_000 for file in files)
     assert "BACKEND_BASE_URL" in page
+
+
+def opens(address: str, origin: str | None) -> bool:
+    try:
+        with connect(
+            f"ws://{address}/_stcore/stream",
+            subprotocols=["streamlit"],  # type: ignore[list-item]
+            origin=origin,  # type: ignore[arg-type]
+        ):
+            return True
+    except (WebSocketException, OSError):
+        return False
+
+
+def test_a_socket_is_for_pages_of_this_address_alone_and_metrics_are_for_nobody(tmp_path: Path) -> None:
+    with served_app(tmp_path / "w", port=8961, log=tmp_path / "log.txt") as (_, address):
+        port = address.rpartition(":")[2]
+        origins = {
+            f"http://{address}": True,
+            "http://127.0.0.1:1": False,
+            "http://127.0.0.1": False,
+            "http://127.0.0.1.example.org": False,
+            f"http://example.org:{port}": False,
+            "null": False,
+            None: False,
+        }
+        assert {origin: opens(address, origin) for origin in origins} == origins
+        asked = HTTPConnection(address, timeout=20)
+        for path in ("/_stcore/metrics", "/_stcore/health"):
+            asked.request("GET", path)
+            answer = asked.getresponse()
+            answer.read()
+            assert (answer.status == 200) is path.endswith("health")
+        asked.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import RunBuilder, a_run
-from sessions import component_data, open_tab, session, show_tab, table
+from sessions import component_data, go_to, open_tab, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
@@ -17,6 +17,7 @@ from untaken.scoring.transcript import reading
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
+REFUND = {"tool_call": {"name": "refund", "arguments": {"amount": 5, "to": "card"}}}
 GRAPH = {
     "schema": "untaken.plan/1",
     "id": "desk",
@@ -24,12 +25,7 @@ GRAPH = {
     "tasks": ["ticket-*"],
     "sub_goals": [
         {"id": "order", "title": "Look up order", "check": {"tool_call": {"name": "search"}}},
-        {
-            "id": "refund",
-            "title": "Refund",
-            "deps": ["order"],
-            "check": {"tool_call": {"name": "refund", "arguments": {"amount": 5, "to": "card"}}},
-        },
+        {"id": "refund", "title": "Refund", "deps": ["order"], "check": REFUND},
     ],
 }
 TABS = ("Reviews", "Sub-goals", "Events", "Decision points", "Plan changes", "Progress", "Findings")
@@ -53,10 +49,11 @@ def sent_transcript(app: AppTest) -> dict[str, Any] | None:
     return data and data | json.loads(data["items"])
 
 
-def test_the_run_page_opens_on_the_transcript_with_its_sub_goals_in_the_margin(
+def test_a_run_opens_on_its_transcript_with_its_sub_goals_and_what_a_failed_check_expected(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    found = sent_transcript(opened(tmp_path, monkeypatch, wrong_amount()))
+    app = opened(tmp_path, monkeypatch, wrong_amount(), sub_goal="refund")
+    found = sent_transcript(app)
     assert [(one["kind"], one["title"] or one["text"]) for one in found["items"]] == [
         ("start", "lost on ticket-1"),
         ("message", "Please refund me"),
@@ -67,24 +64,16 @@ def test_the_run_page_opens_on_the_transcript_with_its_sub_goals_in_the_margin(
     marks = [(one["kind"], one["words"]) for item in found["items"] for one in item["marks"]]
     assert marks == [("completed", "Look up order"), ("attempted", "Refund")]
     assert [goal["words"] for goal in found["goals"]] == ["✓ Look up order", "✗ Refund"]
-
-
-def test_only_the_open_tab_is_drawn(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = opened(tmp_path, monkeypatch, wrong_amount())
-    assert not any("time" in frame.value for frame in app.dataframe)
-    open_tab(app, "Events")
-    assert sent_transcript(app) is not None  # beside the plan, with any tab open
-    assert len(table(app, "Events of this run")) == 7
-
-
-def test_a_failed_check_says_what_it_expected_field_by_field_beside_the_nearest_call(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    app = opened(tmp_path, monkeypatch, wrong_amount(), sub_goal="refund")
     assert "≠ **amount**" in [one.value for one in app.markdown]
     assert "expected: 5\nactual: 7" in [one.value for one in app.text]  # whole, on a screen of any width
     assert "✓ 1 field is as expected: to" in [one.value for one in app.caption]
     assert any("nearest call: event 4" in one.value for one in app.markdown)
+    assert not any("time" in frame.value for frame in app.dataframe)  # only the open tab is drawn
+    open_tab(app, "Events")
+    assert sent_transcript(app) is not None  # beside the plan, with any tab open
+    assert len(table(app, "Events of this run")) == 7
+    beside = sent_transcript(go_to(app, "review"))
+    assert [one["title"] for one in beside["items"] if one["kind"] == "call"] == ["search", "refund"]
 
 
 @pytest.mark.parametrize("name", TABS)
@@ -123,33 +112,18 @@ def test_a_run_that_is_too_long_for_a_browser_is_shown_in_parts_and_the_page_say
     assert len(table(app, "Events of this run")) == 4
 
 
-def right_amount() -> RunBuilder:
-    run = a_run("right", agent="sure", task="ticket-1").say("Please refund me", "user")
-    return run.call("search", ok=True).call("refund", ok=True, amount=5, to="card").finish()
-
-
-def test_the_review_queue_shows_the_transcript_of_the_run_beside_it(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    opened(tmp_path, monkeypatch, wrong_amount())
-    app = session(tmp_path, monkeypatch, "review")
-    found = sent_transcript(app)
-    assert [one["title"] for one in found["items"] if one["kind"] == "call"] == ["search", "refund"]
-
-
 def test_compare_lays_two_transcripts_side_by_side_and_marks_what_differs(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
+    right = a_run("right", agent="sure", task="ticket-1").say("Please refund me", "user")
+    right.call("search", ok=True).call("refund", ok=True, amount=5, to="card").finish()
     with Workspace.open_folder(tmp_path) as store:
         store.add("desk.plan.json", json.dumps(GRAPH).encode())
-        for run in (wrong_amount(), right_amount()):
+        for run in (wrong_amount(), right):
             store.add(f"{run.run_id}.jsonl", run.ledger())
     app = session(tmp_path, monkeypatch, "compare")
     assert sent_transcript(app) is None
-    show_tab(app, "compare_tabs", "Transcripts")
-    assert not app.exception
-    found = sent_transcript(app)
-    same = [one for one in found["lines"] if one["aligned"] and not one["differs"]]
-    said = [found["items"][one["left"]]["text"] or found["items"][one["left"]]["title"] for one in same]
-    assert said == ["Please refund me", "search"]
+    found = sent_transcript(show_tab(app, "compare_tabs", "Transcripts"))
+    same = [found["items"][one["left"]] for one in found["lines"] if one["aligned"] and not one["differs"]]
+    assert [one["text"] or one["title"] for one in same] == ["Please refund me", "search"]
     assert len(found["heads"]) == 2

@@ -12,7 +12,7 @@ from sessions import SAMPLES, metrics, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.ledger import heads_path, read_ledger
-from untaken.simulator.record import read_planning, write_planning
+from untaken.simulator.record import PlannedStep, read_planning, write_planning
 from untaken.views import planning_summary
 from untaken.workspace import Workspace
 from untaken.workspace.intake import take_in
@@ -61,15 +61,20 @@ def test_a_run_without_evaluations_says_how_to_get_them(tmp_path: Path, monkeypa
     assert "crafter run --sce" in said(show_tab(app, TABS, "What influenced the task"))
 
 
+def with_record(folder: Path, *steps: PlannedStep) -> Path:
+    """A workspace with the agent's runs, and the record with these steps instead of its own."""
+    write_planning(msgspec.structs.replace(RECORD, steps=steps), folder / "r.planning.json.zst")
+    with Workspace(workspace(folder / "store")) as store:
+        take_in(store, [("r.planning.json.zst", folder / "r.planning.json.zst")])
+    return folder / "store"
+
+
 def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, monkeypatch: Patch) -> None:
     place = next(n for n, step in enumerate(RECORD.steps) if step.asked and step.asked.revise)
     silent = {"action": "noop", "unanswered": "no *reply*", "unanswered_again": "no <b>second</b>"}
     steps = list(RECORD.steps)
     steps[place] = msgspec.structs.replace(steps[place], **silent)
-    write_planning(msgspec.structs.replace(RECORD, steps=tuple(steps)), tmp_path / "r.planning.json.zst")
-    store = workspace(tmp_path / "store")
-    with Workspace(store) as opened_store:
-        take_in(opened_store, [("r.planning.json.zst", tmp_path / "r.planning.json.zst")])
+    store = with_record(tmp_path, *steps)
     app = opened(store, monkeypatch, run=DIGESTS[NAME], step=str(place + 1))
     assert "No usable answer of the model, so it waited: no \\*reply\\*" in said(app)
     assert "asked again and gave no usable answer, so it waited: no" in said(app)
@@ -80,11 +85,9 @@ def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, m
 def test_a_policy_without_skills_is_not_asked_to_wait_for_a_decision(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    bare = tuple(msgspec.structs.replace(step, begun=None, causes=None) for step in RECORD.steps)
-    write_planning(msgspec.structs.replace(RECORD, steps=bare), tmp_path / "r.planning.json.zst")
-    store = workspace(tmp_path / "store")
-    with Workspace(store) as opened_store:
-        take_in(opened_store, [("r.planning.json.zst", tmp_path / "r.planning.json.zst")])
+    store = with_record(
+        tmp_path, *(msgspec.structs.replace(step, begun=None, causes=None) for step in RECORD.steps)
+    )
     words = said(show_tab(opened(store, monkeypatch, run=DIGESTS[NAME]), TABS, "What influenced the task"))
     assert "this policy has no skills" in words
     assert "No decision yet" not in words
@@ -98,13 +101,9 @@ def test_a_workspace_without_records_says_what_to_do_and_shows_no_figures_of_the
     assert not app.get("plotly_chart")
 
 
-def test_records_beside_the_ledgers_of_an_opened_folder_are_found(tmp_path: Path, monkeypatch: Patch) -> None:
-    for file in (LEDGER, heads_path(LEDGER), PLANNED / f"{NAME}.planning.json.zst"):
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    assert metrics(opened(tmp_path, monkeypatch))["Steps"] == str(len(RECORD.steps))
-
-
-def test_a_broken_record_is_named_and_costs_only_itself(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_records_beside_the_ledgers_are_found_and_a_broken_one_is_named_and_costs_only_itself(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
     for file in (LEDGER, heads_path(LEDGER), PLANNED / f"{NAME}.planning.json.zst"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "broken.planning.json.zst").write_bytes(b"{")
@@ -113,12 +112,16 @@ def test_a_broken_record_is_named_and_costs_only_itself(tmp_path: Path, monkeypa
     assert any("broken" in warning.value for warning in app.warning)
 
 
-def test_it_needs_no_simulator(folder: Path, monkeypatch: Patch) -> None:
+def test_it_needs_no_simulator_and_every_figure_has_its_heading_as_its_title(
+    folder: Path, monkeypatch: Patch
+) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "crafter"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "crafter", None)
     app = opened(folder, monkeypatch, step="40")
     assert step_of(app) == 40
+    titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
+    assert titles == [heading.value for heading in app.subheader]
     figures = {
         "This step": "State at step 40",
         "What influenced the task": "What influenced the task at step ",
@@ -130,30 +133,13 @@ def test_it_needs_no_simulator(folder: Path, monkeypatch: Patch) -> None:
         assert any(heading.value.startswith(name) for heading in app.subheader)
 
 
-def test_every_figure_has_one_heading_and_a_saved_picture_has_it_as_its_title(
-    folder: Path, monkeypatch: Patch
-) -> None:
-    app = opened(folder, monkeypatch, step="40")
-    titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
-    headings = [heading.value for heading in app.subheader]
-    assert titles == headings
-    assert "State at step 40" in titles
-
-
-def test_a_record_that_is_none_is_refused_on_the_way_in(tmp_path: Path) -> None:
-    data = b'{"schema":"untaken.planning/1","run_id":"x","steps":[]}'
-    with Workspace(tmp_path) as store:
-        (taken,) = take_in(store, [("x.planning.json", data)])
-        assert (taken.kind, taken.new, [f.code for f in taken.findings]) == (
-            "planning",
-            False,
-            ["planning-invalid"],
-        )
-        assert store.sources("planning") == []
-
-
-def test_a_record_uploaded_twice_is_kept_once(tmp_path: Path) -> None:
+def test_a_record_uploaded_twice_is_kept_once_and_what_is_none_is_refused(tmp_path: Path) -> None:
     file = PLANNED / f"{NAME}.planning.json.zst"
     with Workspace(tmp_path) as store:
+        data = b'{"schema":"untaken.planning/1","run_id":"x","steps":[]}'
+        (taken,) = take_in(store, [("x.planning.json", data)])
+        assert (taken.kind, taken.new) == ("planning", False)
+        assert [found.code for found in taken.findings] == ["planning-invalid"]
+        assert store.sources("planning") == []
         assert [take_in(store, [(file.name, file)])[0].new for _ in range(2)] == [True, False]
         assert len(store.sources("planning")) == 1

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,40 +15,43 @@ from typing import Any
 import desk
 import jsonschema
 import pytest
+from builders import a_graph, a_run
+from foreign_files import tau_record
 
 from untaken.cli import main
-from untaken.cli.console import plain
+from untaken.cli.console import Console, plain
+from untaken.errors import UntakenError
+from untaken.ledger import read_ledger
+from untaken.plans import save_graph
 from untaken.views import SCHEMAS, json_schema
+from untaken.views.documents import dump
+from untaken.workspace import Workspace
+
+Patch = pytest.MonkeyPatch
+Capture = pytest.CaptureFixture[str]
 
 
-def document(words: list[str], capsys: pytest.CaptureFixture[str], want: int) -> dict[str, Any]:
+def document(words: list[str], capsys: Capture, want: int) -> dict[str, Any]:
     """What a command prints under ``--json``."""
     assert main([*words, "--json"]) == want
     return dict(json.loads(capsys.readouterr().out))
 
 
-def test_nothing_is_appended_where_one_ledger_is_compressed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_nothing_is_appended_to_a_ledger_in_which_anything_is_broken_or_where_one_is_compressed(
+    tmp_path: Path, capsys: Capture
 ) -> None:
-    plain_one, packed = tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"
-    plain_one.write_bytes(desk.careful(1).ledger())
-    packed.write_bytes(gzip.compress(desk.careful(2).ledger()))
-    before = plain_one.read_bytes()
-    assert main(["counterfactual", str(tmp_path), "--append"]) == 2
-    assert "ledger-compressed" in capsys.readouterr().err
-    assert plain_one.read_bytes() == before
-
-
-def test_nothing_is_appended_to_a_ledger_in_which_anything_is_broken(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    mixed, sound = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    mixed, sound, packed = tmp_path / "a.jsonl", tmp_path / "b.jsonl", tmp_path / "c.jsonl.gz"
     altered = desk.careful(2).ledger().replace(b'"search"', b'"sealed"', 1)
     mixed.write_bytes(desk.careful(1).ledger() + altered)
     sound.write_bytes(desk.careful(3).ledger())
-    before = mixed.read_bytes()
+    packed.write_bytes(gzip.compress(desk.careful(4).ledger()))
+    before = mixed.read_bytes(), sound.read_bytes()
+    assert main(["counterfactual", str(tmp_path), "--append"]) == 2
+    assert "ledger-compressed" in capsys.readouterr().err
+    assert (mixed.read_bytes(), sound.read_bytes()) == before
+    packed.unlink()
     found = document(["counterfactual", str(tmp_path), "--append"], capsys, 1)
-    assert mixed.read_bytes() == before
+    assert mixed.read_bytes() == before[0]
     assert b"EVALUATION_SUMMARY" in sound.read_bytes()
     assert [f["file"] for f in found["findings"] if f["code"] == "insights-not-appended"] == [str(mixed)]
 
@@ -69,7 +75,7 @@ TEXTS = {"model", "kind", "code", "direction", "file", "line", "run", "cost_unit
 
 
 def test_every_figure_that_is_null_has_its_reason_beside_it(
-    tmp_path: Path, world: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, world: Path, capsys: Capture
 ) -> None:
     ledger = tmp_path / "a.jsonl"
     runs = [desk.a_run(f"{agent}{n}", agent=agent, task=f"refund-{n}") for agent in "ab" for n in (1, 2)]
@@ -83,15 +89,11 @@ def test_every_figure_that_is_null_has_its_reason_beside_it(
         jsonschema.validate(answer, json_schema(command.split()[0]))
 
 
-def test_all_schemas_are_schemas() -> None:
+def test_all_schemas_are_schemas_and_ledger_lines_fit_theirs() -> None:
     for name in SCHEMAS:
         jsonschema.Draft202012Validator.check_schema(json_schema(name))
-
-
-def test_ledger_lines_fit_the_event_schema() -> None:
-    schema = json_schema("event")
     for line in desk.careful(1).lines:
-        jsonschema.validate(json.loads(line), schema)
+        jsonschema.validate(json.loads(line), json_schema("event"))
 
 
 @pytest.mark.parametrize(
@@ -116,3 +118,161 @@ def test_a_reader_that_leaves_is_no_fault(world: Path) -> None:
     process.stdout.close()
     assert (process.wait(), process.stderr.read()) == (0, b"")
     process.stderr.close()
+
+
+HOSTILE = "a\x1b[31mb\x9b2Jc\x7fd\u202ee\u2028f\x07"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_document_has_no_character_that_steers_a_terminal_and_says_the_same() -> None:
+    text = dump({"name": HOSTILE, HOSTILE: ["ü", "注文"]})
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert json.loads(text) == {"name": HOSTILE, HOSTILE: ["ü", "注文"]}
+    assert "注文" in text
+
+
+def test_an_exported_text_is_spelled_out_on_a_terminal_and_as_it_is_in_a_file() -> None:
+    shown, kept = Terminal(), io.StringIO()
+    for out in (shown, kept):
+        Console(out=out, err=io.StringIO()).write(f"id,title\n1,{HOSTILE}\n")
+    assert all(char.isprintable() or char == "\n" for char in shown.getvalue())
+    assert shown.getvalue().startswith("id,title\n1,a\\x1b[31mb")
+    assert kept.getvalue() == f"id,title\n1,{HOSTILE}\n"
+
+
+ADDRESSES = (
+    "s3://AKIA0001:SECRETKEY@bucket/runs",
+    "http://ann:SECRETKEY@127.0.0.1:9/runs.jsonl?sig=SECRETKEY",
+    "postgresql://ann:SECRETKEY@localhost/untaken",
+)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("verb", ["score", "score --json", "convert -o out", "review --workspace"])
+def test_no_message_tells_what_is_secret_in_an_address(
+    address: str,
+    verb: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*verb.split(), address]) == 2
+    out, err = capsys.readouterr()
+    assert "SECRETKEY" not in out + err
+    assert address.partition("@")[2].partition("?")[0] in err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no /dev/fd here")
+@pytest.mark.parametrize("verb", [["verify"], ["convert", "-o", "out"]], ids=["ledgers", "traces"])
+def test_the_output_of_a_command_as_a_file_is_named_a_pipe_with_what_to_do(
+    verb: list[str], tmp_path: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    """As a shell writes ``<(…)``: it can be read only once."""
+    monkeypatch.chdir(tmp_path)
+    reader, writer = os.pipe()
+    try:
+        os.write(writer, desk.careful(1).ledger())
+        os.close(writer)
+        assert main([*verb, f"/dev/fd/{reader}"]) == 2
+    finally:
+        os.close(reader)
+    said = capsys.readouterr().err
+    assert "this is a pipe" in said
+    assert "Write what it gives to a file" in said
+
+
+TAU = json.dumps([tau_record()]).encode()
+
+
+def test_reading_a_file_that_is_no_ledger_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_bytes(TAU)
+    with pytest.raises(UntakenError) as refused:
+        read_ledger(file)
+    assert refused.value.code == "not-a-ledger"
+    runs, findings = read_ledger(file, strict=False)
+    assert (runs, [finding.code for finding in findings]) == ([], ["not-a-ledger"])
+
+
+def test_the_document_of_a_report_names_the_file_by_its_digest(world: Path, capsys: Capture) -> None:
+    file = world / "r.html"
+    words = f"report {world}/ledgers --graphs {world}/graphs --html {file} --json"
+    assert main(words.split()) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, json_schema("report"))
+    page = file.read_bytes()
+    assert (found["sha256"], found["bytes"]) == (hashlib.sha256(page).hexdigest(), len(page))
+    assert found["digest"].encode() in page
+    assert found["runs"] == 13
+
+
+def test_a_long_table_says_how_to_get_the_rest(tmp_path: Path, capsys: Capture) -> None:
+    runs = [a_run(f"r{i}", agent=f"a{i:02}").call("look").finish(success=i % 2 == 0) for i in range(21)]
+    (tmp_path / "l.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
+    save_graph(a_graph("look"), tmp_path / "g.plan.yaml")
+    words = ["rank", str(tmp_path / "l.jsonl"), "--graphs", str(tmp_path), "--resamples", "0"]
+    main(words)
+    assert "the first 200 of 210 pairs; --json lists them all" in capsys.readouterr().out
+    pairs = document(words, capsys, 0)["pairs"]
+    assert sum(pair["metric"] == "success_rate" for pair in pairs) == 210
+
+
+def test_facts_give_the_ranking_of_their_ledgers(tmp_path: Path, capsys: Capture) -> None:
+    made = (a_run(f"r{i}", agent=f"a{i % 3}", task=f"t{i % 4}").call("look") for i in range(48))
+    runs = [run.finish(success=i % 5 < 3).ledger() for i, run in enumerate(made)]
+    (tmp_path / "l.jsonl").write_bytes(b"".join(runs))
+    save_graph(a_graph("look", tasks=["*"]), tmp_path / "g.plan.yaml")
+    ledgers, out = [str(tmp_path / "l.jsonl"), "--graphs", str(tmp_path)], str(tmp_path / "facts")
+    assert main(["export", *ledgers, "--to", "parquet", "-o", out]) == 0
+    capsys.readouterr()
+    of_runs, of_facts = (
+        document(["rank", *words, "--resamples", "200"], capsys, 0) for words in (ledgers, [out])
+    )
+    of_runs |= {"contradictions": [], "findings": []}
+    del of_runs["rule"]  # what another rule would change is not in facts
+    assert len(of_runs["pairs"]) > 3
+    assert of_runs["pass_k"]
+    assert of_facts == of_runs
+
+
+@pytest.mark.parametrize("option", [["--labels"], ["--missing", "drop"], ["--verdicts", "human:*"]])
+def test_facts_take_no_option_that_needs_runs(option: list[str], tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "facts.json").write_text("{}")
+    assert main(["rank", str(tmp_path), *option]) == 2
+    assert option[0] in capsys.readouterr().err
+
+
+CLARITY = [{"name": "Clarity", "accepted_values": ["bad", "fair", "good"]}]
+
+
+def test_replies_of_a_model_are_read_offline(world: Path, tmp_path: Path, capsys: Capture) -> None:
+    pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
+    (tmp_path / "c.criteria.json").write_text(json.dumps(CLARITY))
+    words = f"criteria quantify {world}/ledgers --criteria {tmp_path}/c.criteria.json --model openai:gpt-4.1"
+    told = document(f"{words} --offline --replies {tmp_path}/store --seeds 2".split(), capsys, 2)
+    assert [one["seed"] for one in told["quantifier_runs"]] == [0, 1]
+    assert all(len(one["unparseable"]) == one["problems"] for one in told["quantifier_runs"])
+
+
+@pytest.mark.parametrize(
+    ("filed", "warned"),
+    [(["--mode", "Paid twice", "--new"], False), ([], True)],
+    ids=["every note is filed", "no mode at all"],
+)
+def test_a_taxonomy_without_modes_is_warned_of_only_where_it_is(
+    filed: list[str], warned: bool, tmp_path: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    monkeypatch.setenv("UNTAKEN_MODEL", "http://127.0.0.1:9/v1#m")
+    with Workspace(tmp_path / "w") as store:
+        store.add("0.jsonl", a_run("r0").call("look").finish(success=False).ledger())
+    where = ["--workspace", str(tmp_path / "w")]
+    note = ["--run", "r0", "--by", "ann", "--note", "paid twice for one order"]
+    assert main(["modes", "assign", *where, *note, *filed]) == 0
+    capsys.readouterr()
+    assert main(["modes", "suggest", *where, "--offline", "--replies", str(tmp_path / "replies")]) == 0
+    assert ("no active mode" in capsys.readouterr().err) is warned

@@ -46,19 +46,17 @@ def test_a_reader_sees_actions_and_a_summary(capsys: pytest.CaptureFixture[str])
     assert "a low WIN separates them from" in shown
 
 
-@pytest.mark.parametrize(
-    ("options", "code"),
-    [
-        (["--reward", "rollout-x"], "reward-unknown"),
-        (["--steps", "0"], "count-invalid"),
-        (["--inject", "1.5"], "inject-invalid"),
-        (["--draws", "3"], "draws-invalid"),
-    ],
-)
-def test_what_cannot_be_played_is_said(
-    options: list[str], code: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["crafter", "win", "--steps", "3", *options]) == 2
+WRONG = {
+    "reward-unknown": ["--reward", "rollout-x"],
+    "count-invalid": ["--steps", "0"],
+    "inject-invalid": ["--inject", "1.5"],
+    "draws-invalid": ["--draws", "3"],
+}
+
+
+@pytest.mark.parametrize("code", WRONG)
+def test_what_cannot_be_played_is_said(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crafter", "win", "--steps", "3", *WRONG[code]]) == 2
     assert f"[{code}]" in capsys.readouterr().err
 
 

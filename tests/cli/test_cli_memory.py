@@ -10,33 +10,34 @@ import desk
 import jsonschema
 import msgspec
 import pytest
+from builders import a_run
 from histories import lines_of
 
+from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.cli import main
 from untaken.counterfactual.memory import PolicyMemory
+from untaken.errors import UntakenError
 from untaken.ledger import LedgerWriter
 from untaken.ledger import events as e
 from untaken.views import json_schema
+from untaken.workspace import Workspace
+from untaken.workspace.settings import read_settings, settings_digest
 
-
-def write_ledgers(folder: Path) -> Path:
-    """The desk's runs, day after day: later ones have something to learn from."""
-    folder.mkdir()
-    for day, builder in enumerate(desk.builders()):
-        (folder / f"{builder.run_id}.jsonl").write_bytes(b"".join(lines_of(builder, day)))
-    return folder
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def world(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """Ledgers and a memory built from them."""
-    write_ledgers(tmp_path / "ledgers")
+def world(tmp_path: Path, capsys: Capture) -> Path:
+    """The desk's runs, day after day, so that later ones have something to learn, and their memory."""
+    (tmp_path / "ledgers").mkdir()
+    for day, builder in enumerate(desk.builders()):
+        (tmp_path / "ledgers" / f"{builder.run_id}.jsonl").write_bytes(b"".join(lines_of(builder, day)))
     assert main(["memory", "build", str(tmp_path / "ledgers"), "-o", str(tmp_path / "x.memory.jsonl")]) == 0
     capsys.readouterr()
     return tmp_path
 
 
-def does(words: str, world: Path, capsys: pytest.CaptureFixture[str], want: int = 0) -> dict[str, Any]:
+def does(words: str, world: Path, capsys: Capture, want: int = 0) -> dict[str, Any]:
     """The document that a command prints, checked against its schema."""
     assert main([*words.format(w=world, m=world / "x.memory.jsonl").split(), "--json"]) == want
     document = dict(json.loads(capsys.readouterr().out))
@@ -44,12 +45,14 @@ def does(words: str, world: Path, capsys: pytest.CaptureFixture[str], want: int 
     return document
 
 
-def test_an_evaluation_is_the_same_before_and_after_signals_are_applied(
-    world: Path, capsys: pytest.CaptureFixture[str]
+def test_an_evaluation_is_the_same_before_and_after_signals_are_queued_beside_it_and_applied(
+    world: Path, capsys: Capture
 ) -> None:
+    alone = does("counterfactual {w}/ledgers", world, capsys)
     evaluate = "counterfactual {w}/ledgers --memory {m}"
     before = does(evaluate, world, capsys)
     does("memory queue {m} {w}/ledgers", world, capsys)
+    assert does("counterfactual {w}", world, capsys) == alone  # of a folder that holds memory and queue
     does("memory apply {m} --all", world, capsys)
     after = does(evaluate, world, capsys)
     for run in (*before["runs"], *after["runs"]):
@@ -57,17 +60,7 @@ def test_an_evaluation_is_the_same_before_and_after_signals_are_applied(
     assert after == before
 
 
-def test_a_folder_of_ledgers_may_hold_the_memory_and_its_queue(
-    world: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    alone = does("counterfactual {w}/ledgers", world, capsys)
-    does("memory queue {m} {w}/ledgers", world, capsys)
-    assert does("counterfactual {w}", world, capsys) == alone
-
-
-def test_names_from_a_ledger_cannot_steer_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_from_a_ledger_cannot_steer_the_terminal(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "x.memory.jsonl"
     evil = "\x1b[2J\u202eevil"
     log = [
@@ -87,3 +80,44 @@ def test_names_from_a_ledger_cannot_steer_the_terminal(
         assert "\x1b" not in shown.out + shown.err
         assert "\u202e" not in shown.out + shown.err
     assert any(observed.kind == "weak" for observed in PolicyMemory.load(path).log)
+
+
+def test_pages_take_the_same_weights_and_notice_when_they_change(tmp_path: Path) -> None:
+    """Of six runs the cheap skill fails, the dear one succeeds."""
+    lines = []
+    for n in range(6):
+        one, other = ("dear", "cheap") if n % 2 else ("cheap", "dear")
+        run = a_run(f"r{n}").select(one, other).select(one, other, context="later")
+        lines += lines_of(run.finish(bool(n % 2), cost=1.0 + n % 2, steps=4), n)
+    held = WorkspaceCorpus()
+    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", b"".join(lines))
+        first = held.evaluate(store, held.read(store))
+        before = settings_digest(store.path)
+        (tmp_path / "untaken.yaml").write_text("weights: {success: 0, cost: 1, steps: 0}\n")
+        second = held.evaluate(store, held.read(store))
+        assert settings_digest(store.path) != before
+    assert (first.weights.cost, second.weights.cost) == (0.3, 1.0)
+    by = {c.selected: c.advantage for c in second.choices}
+    assert by["dear"] == 1.0  # by cost alone the cheap one scores higher
+    assert {c.selected: c.advantage for c in first.choices} != by
+
+
+INVALID = [
+    ("another key", "weigths: [1, 0, 0]", "settings-invalid"),
+    ("two numbers", "weights: [1, 0]", "settings-invalid"),
+    ("words", "weights: [a, b, c]", "settings-invalid"),
+    ("a name alone", "identity: temperature", "settings-invalid"),
+    ("a number as a name", "identity: [1]", "settings-invalid"),
+    ("an empty name", "identity: ['']", "settings-invalid"),
+    ("a list", "- 1", "settings-invalid"),
+    ("a sum of two", "weights: [1, 1, 0]", "weights-invalid"),
+]
+
+
+@pytest.mark.parametrize(("desc", "text", "code"), INVALID, ids=[case[0] for case in INVALID])
+def test_settings_that_say_anything_else_are_refused(desc: str, text: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "untaken.yaml").write_text(text)
+    with pytest.raises(UntakenError) as caught:
+        read_settings(tmp_path)
+    assert caught.value.code == code

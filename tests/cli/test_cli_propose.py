@@ -21,6 +21,8 @@ pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not insta
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+Capture = pytest.CaptureFixture[str]
+
 MODEL = "http://127.0.0.1:9/v1#nobody"
 """Nobody answers there: what is printed comes from the store."""
 TASK = "Answer refund requests."
@@ -48,24 +50,11 @@ def world(tmp_path: Path) -> Path:
 
 def words(world: Path, *more: str) -> list[str]:
     store = str(world / "replies")
-    return [
-        "criteria",
-        "propose",
-        "--task",
-        TASK,
-        "--model",
-        MODEL,
-        "--seeds",
-        "2",
-        "--replies",
-        store,
-        *more,
-    ]
+    asked = ["--task", TASK, "--model", MODEL, "--seeds", "2", "--replies", store]
+    return ["criteria", "propose", *asked, *more]
 
 
-def test_a_proposal_fits_its_schema_and_is_written_as_a_file(
-    world: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_proposal_fits_its_schema_and_is_written_as_a_file(world: Path, capsys: Capture) -> None:
     out = world / "made.criteria.json"
     assert main(words(world, str(world / "desk"), "--json", "-o", str(out))) == 0
     printed = capsys.readouterr()
@@ -80,9 +69,7 @@ def test_a_proposal_fits_its_schema_and_is_written_as_a_file(
     assert json.loads(capsys.readouterr().out) == document
 
 
-def test_the_task_may_stand_in_a_file_and_no_word_steers_the_terminal(
-    world: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_task_may_stand_in_a_file_and_no_word_steers_the_terminal(world: Path, capsys: Capture) -> None:
     (world / "task.txt").write_text(TASK + "\n")
     given = words(world)
     given[given.index(TASK)] = f"@{world / 'task.txt'}"
@@ -93,7 +80,7 @@ def test_the_task_may_stand_in_a_file_and_no_word_steers_the_terminal(
     assert "only after a person accepts them" in out
 
 
-def test_what_nobody_recorded_is_not_made_up(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_nobody_recorded_is_not_made_up(world: Path, capsys: Capture) -> None:
     given = words(world, "--offline")
     given[given.index("2")] = "3"
     assert main(given) == 0
@@ -113,15 +100,13 @@ def test_what_nobody_recorded_is_not_made_up(world: Path, capsys: pytest.Capture
         ("run-unknown", ["DESK", "--failed", "nobody"]),
     ],
 )
-def test_what_cannot_be_carried_out_is_said(
-    code: str, more: list[str], world: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_carried_out_is_said(code: str, more: list[str], world: Path, capsys: Capture) -> None:
     given = [str(world / "desk") if word == "DESK" else word for word in more]
     assert main(words(world, *given)) == 2
     assert f"[{code}]" in capsys.readouterr().err
 
 
-def test_the_runs_shown_can_be_named(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_runs_shown_can_be_named(world: Path, capsys: Capture) -> None:
     named = ["--successful", "careful-10", "--failed", "failing-20", "--offline", "--json"]
     main(words(world, str(world / "desk"), *named))
     document = json.loads(capsys.readouterr().out)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,22 +37,53 @@ def test_a_command_loads_no_library_that_it_does_not_need(words: list[str], slow
     assert {library for library in slow if f"'{library}'" in done.stderr} == set()
 
 
-def test_the_help_of_no_verb_loads_a_slow_library() -> None:
-    program = "import sys; from untaken.cli import parser; parser(); print(*sys.modules)"
-    done = run_python(program)
-    assert SLOW.isdisjoint(done.stdout.split())
+def test_help_loads_no_library_and_no_room_of_the_engine() -> None:
+    loaded = loaded_by(["--help"], ["--version"], [], ["no-such-verb"])
+    assert "untaken.cli" in loaded
+    assert loaded & {*SLOW, "msgspec", "yaml", "zstandard"} == set()
+    rooms = ("analysis", "facts", "judging", "ledger", "plans", "scoring", "traces", "views", "workspace")
+    assert loaded & {f"untaken.{room}" for room in rooms} == set()
 
 
-def verbs(of: argparse.ArgumentParser, *, above: str = "") -> Iterator[str]:
+NOT_LOADED: dict[str, tuple[list[list[str]], str, set[str]]] = {
+    "the help of a verb": (
+        [[verb, "--help"] for verb in ("verify", "score", "judge", "completion")],
+        "untaken.cli.judge",
+        SLOW,
+    ),
+    "score": (
+        [["score", "no-such-file"]],
+        "untaken.views.scores",
+        {
+            f"untaken.{room}"
+            for room in ("analysis.comparing", "simulator", "plans.editing", "scoring.transcript")
+        },
+    ),
+    "a verb without a document": (
+        [["formats"]],
+        "untaken.traces",
+        {"untaken.views", "untaken.judging.criteria", "untaken.analysis.ranking"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("commands", "needed", "others"), NOT_LOADED.values(), ids=NOT_LOADED)
+def test_a_verb_loads_no_room_but_its_own(commands: list[list[str]], needed: str, others: set[str]) -> None:
+    loaded = loaded_by(*commands)
+    assert needed in loaded
+    assert loaded & others == set()
+
+
+def verbs(of: argparse.ArgumentParser, *, above: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Every verb that does something, with the words that lead to it."""
     inner = [a for a in of._actions if isinstance(a, argparse._SubParsersAction)]
     if not inner:
-        yield above
+        yield above, of
     for name, one in (item for action in inner for item in action.choices.items()):
         yield from verbs(one, above=f"{above} {name}".strip())
 
 
-LEAVES = list(verbs(parser()))
+LEAVES = dict(verbs(parser()))
 
 
 def test_every_verb_has_the_file_of_its_name() -> None:
@@ -64,34 +97,6 @@ def loaded_by(*commands: list[str]) -> set[str]:
     program = f"import sys, untaken.cli as c; {called}; print(*sys.modules, file=sys.stderr)"
     done = run_python(program, check=False)
     return {name for name in done.stderr.split() if name.startswith("untaken.") or "." not in name}
-
-
-def test_help_loads_no_library_and_no_room_of_the_engine() -> None:
-    loaded = loaded_by(["--help"], ["--version"], [], ["no-such-verb"])
-    assert "untaken.cli" in loaded
-    assert loaded & {*SLOW, "msgspec", "yaml", "zstandard"} == set()
-    assert {name for name in loaded if not name.startswith("untaken.cli")} & {
-        f"untaken.{room}" for room in ("answers", "html", "ledger", "plans", "store", "corpus")
-    } == set()
-
-
-def test_the_help_of_a_verb_loads_neither_numpy_nor_a_database() -> None:
-    loaded = loaded_by(*([verb, "--help"] for verb in ("verify", "score", "judge", "completion")))
-    assert "untaken.cli.judge" in loaded
-    assert loaded & {"numpy", "sqlalchemy"} == set()
-
-
-def test_score_loads_no_answer_but_its_own() -> None:
-    loaded = loaded_by(["score", "no-such-file"])
-    assert "untaken.views.scores" in loaded
-    others = ("analysis.comparing", "simulator", "plans.editing", "scoring.transcript")
-    assert loaded & {f"untaken.{room}" for room in others} == set()
-
-
-def test_a_verb_that_prints_no_document_loads_none_of_the_answers() -> None:
-    loaded = loaded_by(["formats"])
-    assert "untaken.traces" in loaded
-    assert loaded & {"untaken.views", "untaken.judging.criteria", "untaken.analysis.ranking"} == set()
 
 
 def test_adjusting_p_values_exact_tests_and_rank_correlation_load_no_slow_statistics() -> None:
@@ -116,12 +121,9 @@ def test_the_command_line_of_the_expression_library_loads_for_who_imports_it() -
 
 def test_the_package_loads_nothing_until_a_name_is_used() -> None:
     program = "import sys; before = set(sys.modules); import untaken; print(*set(sys.modules) - before)"
-    done = run_python(program)
-    assert {name for name in done.stdout.split() if name.startswith("untaken")} == {
-        "untaken",
-        "untaken.lazy_imports",
-    }
-    assert SLOW & set(done.stdout.split()) == set()
+    loaded = set(run_python(program).stdout.split())
+    assert {name for name in loaded if name.startswith("untaken")} == {"untaken", "untaken.lazy_imports"}
+    assert SLOW & loaded == set()
 
 
 @pytest.mark.parametrize("verb", LEAVES)
@@ -136,27 +138,20 @@ def test_the_help_of_a_verb_ends_in_examples_that_are_valid_commands(
         assert parser([verb.split(maxsplit=1)[0]]).parse_args(shlex.split(command)[1:]).run is not None
 
 
-def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"untaken {untaken.__version__}\n"
-
-
 def test_without_a_verb_every_verb_is_listed_by_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     shown = capsys.readouterr().out
     assert [purpose for purpose in PURPOSES if f"\n{purpose}\n" not in shown] == []
-    assert [
-        verb for verb in VERBS if not re.search(rf"^  {verb} +{re.escape(VERBS[verb])}$", shown, re.M)
-    ] == []
+    lines = [rf"^  {verb} +{re.escape(VERBS[verb])}$" for verb in VERBS]
+    assert [line for line in lines if not re.search(line, shown, re.M)] == []
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"untaken {untaken.__version__}\n"
 
 
 @pytest.mark.parametrize("verb", LEAVES)
 def test_a_verb_that_writes_a_file_takes_o(verb: str) -> None:
-    of = parser([verb.split(maxsplit=1)[0]])
-    for name in verb.split():
-        of = next(a for a in of._actions if isinstance(a, argparse._SubParsersAction)).choices[name]
-    writes = {"--html", "--to", "--out"} & set(of._option_string_actions)
-    places = [of._option_string_actions[name] for name in writes]
+    options = LEAVES[verb]._option_string_actions
+    places = [options[name] for name in {"--html", "--to", "--out"} & set(options)]
     assert all("-o" in action.option_strings for action in places if action.metavar in PLACES)
 
 
@@ -188,3 +183,76 @@ def test_a_wrong_option_is_answered_with_the_usage_of_its_verb(
     printed = capsys.readouterr().err
     assert printed.startswith(usage)
     assert answer in printed
+
+
+TYPED = {
+    "verbs": ("untaken s", {"score", "schema"}),
+    "inner verbs": ("untaken graph d", {"diff", "draw", "discover"}),
+    "options of a verb": ("untaken score --m", {"--missing", "--min-kappa"}),
+    "options after paths": ("untaken score ledgers --graphs graphs --v", {"--verdicts"}),
+    "options of an inner verb": ("untaken memory build --o", {"--out"}),
+    "values": ("untaken score --missing ", {"fail", "drop"}),
+    "paths are left to the shell": ("untaken verify led", set()),
+}
+
+
+def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["completion", shell]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("typed", "offered"), TYPED.values(), ids=TYPED)
+def test_bash_completes(typed: str, offered: set[str], capsys: pytest.CaptureFixture[str]) -> None:
+    words = " ".join(f"'{word}'" for word in typed.split(" "))
+    asked = f"COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _untaken; echo ${{COMPREPLY[@]}}"
+    program = script("bash", capsys) + asked
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    assert (set(done.stdout.split()), done.stderr) == (offered, "")
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_accept_their_script_and_it_names_every_verb_and_option(
+    shell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = script(shell, capsys)
+    wanted = ["counterfactual", "discover", "drop"] + (["--verdicts"] if shell == "zsh" else ["-l verdicts"])
+    assert [word for word in wanted if word not in text] == []
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=text, text=True, check=True)
+
+
+DOCUMENTED = (ROOT / "docs" / "cli.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("verb", LEAVES)
+def test_a_verb_and_its_options_are_documented(verb: str) -> None:
+    assert f"## untaken {verb}\n" in DOCUMENTED
+    section = DOCUMENTED.split(f"## untaken {verb}\n", 1)[1].split("\n## ", 1)[0]
+    options = [o for action in LEAVES[verb]._actions for o in action.option_strings if o.startswith("--")]
+    common = {"--help", "--json"}
+    assert [o for o in options if o not in common and f"`{o}" not in section] == []
+
+
+BLOCK = re.compile(r"```console\n\$ untaken ([^\n]*)\n(.*?)```", re.DOTALL)
+
+
+def holds(shown: list[str], printed: list[str]) -> bool:
+    """Whether the lines shown are the lines printed; a line of ``…`` matches any number of them."""
+    if not shown:
+        return not printed
+    if shown[0] == "…":
+        return any(holds(shown[1:], printed[i:]) for i in range(len(printed) + 1))
+    return bool(printed) and shown[0] == printed[0] and holds(shown[1:], printed[1:])
+
+
+def test_the_output_shown_is_what_the_program_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sample_runs").symlink_to(ROOT / "sample_runs")
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall(DOCUMENTED)
+    assert len(blocks) > 8
+    for words, shown in blocks:
+        main(shlex.split(words))
+        printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+        assert holds(shown.splitlines(), printed), words

@@ -27,19 +27,15 @@ def test_every_task_counts_once_however_often_it_was_run() -> None:
 
 def test_what_nobody_records_is_unscored_and_costs_in_two_units_are_not_added() -> None:
     one = a_run("a").finish(True, cost=1.0, cost_unit="usd")
-    two = a_run("b").finish(None, cost=900.0, cost_unit="tokens")
-    found = by_agent([one, two])
+    alone = by_agent([one])
+    assert isinstance(alone.cost_low, Unscored)  # one value has no interval
+    assert (alone.success_low, alone.success_high) == (pytest.approx(0.025), 1.0)
+    found = by_agent([one, a_run("b").finish(None, cost=900.0, cost_unit="tokens")])
     assert isinstance(found.cost, Unscored)
     assert "several units" in found.cost.reason
     assert isinstance(found.tokens, Unscored)
     assert (found.success, found.success_n) == (1.0, 1)
     assert found.cost_unit is None
-
-
-def test_one_value_has_no_interval_and_says_so() -> None:
-    found = by_agent([a_run("a").finish(True, cost=1.0)])
-    assert isinstance(found.cost_low, Unscored)
-    assert (found.success_low, found.success_high) == (pytest.approx(0.025), 1.0)
 
 
 def test_tasks_that_cost_the_same_say_nothing_of_what_others_cost() -> None:

@@ -23,18 +23,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What a gate loads: a pytest inside this one would forget it at its end, and numpy loads only once."""
     at = tmp_path_factory.mktemp("loaded")
     desk.write_folder(at)
-    main(
-        [
-            "gate",
-            f"{at}/ledgers",
-            "--graphs",
-            f"{at}/graphs",
-            "--require",
-            "coverage>=0.1",
-            "--resamples",
-            "9",
-        ]
-    )
+    main(f"gate {at}/ledgers --graphs {at}/graphs --require coverage>=0.1 --resamples 9".split())
 
 
 @pytest.fixture
@@ -45,43 +34,29 @@ def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     return pytester.path
 
 
+GRAPHS = "--untaken-graphs=runs/graphs"
+GATE = ("runs/ledgers", GRAPHS, REQUIRE)
+
+
 def checked(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
     """One run of pytest inside this one."""
     return pytester.runpytest_inprocess("-W", "error", "-p", "no:cacheprovider", *words)
 
 
 def test_each_agent_and_requirement_is_a_test(folder: Path, pytester: pytest.Pytester) -> None:
-    done = checked(
-        pytester,
-        "runs/ledgers",
-        "--untaken-graphs=runs/graphs",
-        REQUIRE,
-        "--untaken-require=coverage>=0.1",
-        "-v",
-    )
+    done = checked(pytester, *GATE, "--untaken-require=coverage>=0.1", "-v")
     done.assert_outcomes(passed=5, failed=4)
     assert done.ret == pytest.ExitCode.TESTS_FAILED
-    done.stdout.fnmatch_lines_random(
-        [
-            "untaken::records PASSED*",
-            "untaken::critical_completion>=0.9?careful? PASSED*",
-            "untaken::critical_completion>=0.9?lucky? FAILED*",
-            "untaken::critical_completion>=0.9?stray? FAILED*",
-        ]
-    )
+    verdicts = {"careful": "PASSED", "lucky": "FAILED", "stray": "FAILED"}
+    lines = [f"untaken::critical_completion>=0.9?{agent}? {how}*" for agent, how in verdicts.items()]
+    done.stdout.fnmatch_lines_random(["untaken::records PASSED*", *lines])
     assert "Traceback" not in done.stdout.str()
 
 
 def test_the_message_in_the_junit_file_says_what_is_missed_where_to_look_and_what_to_do(
     folder: Path, pytester: pytest.Pytester
 ) -> None:
-    checked(
-        pytester,
-        "--untaken-ledgers=runs/ledgers",
-        "--untaken-graphs=runs/graphs",
-        REQUIRE,
-        "--junitxml=j.xml",
-    )
+    checked(pytester, "--untaken-ledgers=runs/ledgers", GRAPHS, REQUIRE, "--junitxml=j.xml")
     cases = {c.get("name"): c for c in ElementTree.parse(folder / "j.xml").iter("testcase")}
     assert {c.get("classname") for c in cases.values()} == {"untaken"}
     failure = cases["critical_completion>=0.9[lucky]"].find("failure")
@@ -94,36 +69,32 @@ def test_the_message_in_the_junit_file_says_what_is_missed_where_to_look_and_wha
     ):
         assert words in (failure.text or "")
     assert "is not at least 0.9" in (failure.get("message") or "")
-    told = {
-        p.get("name"): p.get("value") for p in cases["critical_completion>=0.9[careful]"].iter("property")
-    }
+    properties = cases["critical_completion>=0.9[careful]"].iter("property")
+    told = {p.get("name"): p.get("value") for p in properties}
     assert (told["verdict"], told["value"], told["n_runs"]) == ("met", "1.0", "4")
 
 
-def test_an_unscored_requirement_fails_with_its_reason(folder: Path, pytester: pytest.Pytester) -> None:
-    done = checked(pytester, "runs/ledgers", "--untaken-graphs=runs/graphs", REQUIRE, "--untaken-agent=stray")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--untaken-agent=stray",), "stray, critical_completion>=0.9: unscored, not a pass: *"),
+        (("--untaken-agent=careful", "--untaken-on=interval"), "*unscored, not a pass: no interval*"),
+    ],
+    ids=["unscored", "the interval of few runs"],
+)
+def test_an_unscored_requirement_fails_with_its_reason(
+    words: tuple[str, ...], says: str, folder: Path, pytester: pytest.Pytester
+) -> None:
+    ledgers = "runs/ledgers/careful-10.jsonl" if "--untaken-on=interval" in words else "runs/ledgers"
+    done = checked(pytester, ledgers, GRAPHS, REQUIRE, *words)
     done.assert_outcomes(passed=1, failed=1)
-    done.stdout.fnmatch_lines(["stray, critical_completion>=0.9: unscored, not a pass: *"])
-
-
-def test_the_interval_is_held_on_request(folder: Path, pytester: pytest.Pytester) -> None:
-    done = checked(
-        pytester,
-        "runs/ledgers/careful-10.jsonl",
-        "--untaken-graphs=runs/graphs",
-        REQUIRE,
-        "--untaken-on=interval",
-    )
-    done.assert_outcomes(passed=1, failed=1)
-    done.stdout.fnmatch_lines(["*unscored, not a pass: no interval*"])
+    done.stdout.fnmatch_lines([says])
 
 
 def test_a_broken_ledger_fails_the_test_of_the_records(folder: Path, pytester: pytest.Pytester) -> None:
     ledger = folder / "runs" / "ledgers" / "lucky-10.jsonl"
     ledger.write_bytes(ledger.read_bytes().replace(b"by_mail", b"by_phone", 1))
-    done = checked(
-        pytester, "runs/ledgers", "--untaken-graphs=runs/graphs", REQUIRE, "--untaken-agent=careful"
-    )
+    done = checked(pytester, *GATE, "--untaken-agent=careful")
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["the records cannot be trusted:", "*lucky-10*ledger-altered*"])
 

@@ -10,13 +10,18 @@ from untaken.errors import Unscored
 from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.scoring.run_score import DetailLater, NodeScore, RunScore, ScoreDetail, Status, Violation
 
-HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
+HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{evil}'
 
 
 def markup(*figures: go.Figure) -> list[str]:
     """What plotly would read as more than words where `HOSTILE` is drawn."""
     drawn = "".join(figure.to_json() for figure in figures).replace("\\u003c", "<")
-    return [sign for sign in ("<b on", "<a ", "</script", "$") if sign in drawn]
+    return [sign for sign in ("<b on", "<a ", "</script", "$", "%{evil") if sign in drawn]
+
+
+def note(figure: go.Figure) -> str:
+    """What a figure says where it has nothing to draw."""
+    return str(figure.layout.annotations[0].text)
 
 
 def a_graph(

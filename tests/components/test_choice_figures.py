@@ -15,7 +15,6 @@ from components.shared.choice_words import SIDES
 from components.shared.palette import LIGHT
 from untaken.counterfactual import Choice, Point, ScorePart, ScoreParts
 from untaken.errors import Unscored
-from untaken.numbers import signed
 
 NONE = Unscored("no run chose it")
 
@@ -103,16 +102,13 @@ def test_an_interval_is_a_bar_and_an_unknown_alternative_has_none() -> None:
         pytest.approx([-0.1, 0.3, None], abs=1e-12),
         [],
     ]
-    marks = figure.data[-1]
-    assert [words.split("<br>")[1].split(" <")[0] for words in rows(figure)] == [
-        *("<b>+0.30</b>", "<b>−0.30</b>", "<b>+0.10</b>", "unknown")
-    ]
+    told = [words.split("<br>")[1].split(" <")[0] for words in rows(figure)]
+    assert told == ["<b>+0.30</b>", "<b>−0.30</b>", "<b>+0.10</b>", "unknown"]
     assert figure.layout.xaxis.ticktext[0] == "unknown"
-    assert marks.x[3] == figure.layout.xaxis.tickvals[0] < -0.5
-
-
-def test_without_unknown_alternatives_there_is_no_place_for_them() -> None:
+    assert figure.data[-1].x[3] == figure.layout.xaxis.tickvals[0] < -0.5
     assert "unknown" not in figures.choice_figure(EVERY[:3]).layout.xaxis.ticktext
+    few = figures.choice_figure(EVERY, most=2)
+    assert len(few.data[-1].x) == len(rows(few)) == len(rows(few, "left")) == 2
 
 
 def test_a_mark_carries_its_choice_and_the_marked_row_is_highlighted() -> None:
@@ -123,31 +119,18 @@ def test_a_mark_carries_its_choice_and_the_marked_row_is_highlighted() -> None:
     assert not [s for s in figures.choice_figure(EVERY).layout.shapes if s.type == "rect"]
 
 
-def test_no_more_rows_are_drawn_than_asked_for() -> None:
-    figure = figures.choice_figure(EVERY, most=2)
-    assert len(figure.data[-1].x) == len(rows(figure)) == len(rows(figure, "left")) == 2
-
-
-def test_deltas_show_their_mean_middle_half_and_range() -> None:
+def test_deltas_show_their_mean_middle_half_and_range_the_largest_sum_first() -> None:
     table = paths(better=[0.0, 0.2, 0.4, 0.6, 0.8], worse=[-0.4, None], new=[None])
     figure = figures.choice_deltas(EVERY, table)
     whole, half, marks = figure.data
     assert list(whole.x[:2]) == pytest.approx([0.0, 0.8])
     assert list(half.x[:2]) == pytest.approx([0.2, 0.6])
-    assert [words.split("<br>")[1].split(" <")[0] for words in rows(figure)] == [
-        *("<b>+0.40</b>", "<b>−0.40</b>", "unknown", "unknown")
-    ]
+    told = [words.split("<br>")[1].split(" <")[0] for words in rows(figure)]
+    assert told == ["<b>+0.40</b>", "<b>−0.40</b>", "unknown", "unknown"]
     assert "over 5 points, from 0.00 to +0.80" in marks.hovertext[0]
-
-
-def test_the_largest_sum_of_deltas_comes_first() -> None:
     figure = figures.choice_deltas(EVERY, paths(better=[0.5], worse=[0.2] * 4, unsure=[-0.1]))
-    assert [name.split("</b> → ")[1].split("<br>")[0] for name in rows(figure, "left")] == [
-        "worse",
-        "better",
-        "unsure",
-        "new",
-    ]
+    names = [name.split("</b> → ")[1].split("<br>")[0] for name in rows(figure, "left")]
+    assert names == ["worse", "better", "unsure", "new"]
 
 
 def test_nothing_to_draw_is_said() -> None:
@@ -163,10 +146,3 @@ def test_hostile_names_are_words(dark: bool) -> None:
     table = pd.DataFrame({"choice": [hostile.digest], "delta": pd.array([0.1], dtype="Float64")})
     drawn = figures.choice_figure([hostile], dark=dark), figures.choice_deltas([hostile], table, dark=dark)
     assert markup(*drawn) == []
-
-
-@pytest.mark.parametrize(
-    ("value", "want"), [(0.25, "+0.25"), (-0.25, "−0.25"), (-0.001, "0.00"), (0.0, "0.00")]
-)
-def test_a_difference_has_its_sign_and_zero_has_none(value: float, want: str) -> None:
-    assert signed(value) == want

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 from builders import RunBuilder, a_graph, a_run
+from drawn import HOSTILE, markup, note
 
 from components.figures import compare_matrix
 from components.figures.compare import MOST_ROWS
@@ -13,12 +14,11 @@ from untaken.analysis.corpus import score_runs
 from untaken.plans import GraphSet, PlanGraph
 from untaken.views.statuses import BORDER, CRITICAL_BORDER, STATUS
 
-EVIL = "<b>x</b> $e$ %{y}\n[a](http://a.b)"
 GRAPH = a_graph(
     {"id": "look", "rules": [{"tool": "look"}], "check": {"tool_call": {"name": "look"}}},
     {
         "id": "pay",
-        "title": EVIL,
+        "title": HOSTILE,
         "critical": True,
         "rules": [{"tool": "pay"}],
         "check": {"expr": "state.paid == true"},
@@ -27,17 +27,10 @@ GRAPH = a_graph(
 
 
 def runs() -> list[RunBuilder]:
-    good = (
-        a_run("good", agent="ann", task="t", task_repeat=1)
-        .call("look")
-        .call("pay")
-        .state(paid=True)
-        .finish(True)
-    )
-    bad = (
-        a_run("bad", agent=EVIL, task="t").call("look").call("pay", ok=False).state(paid=False).finish(False)
-    )
-    return [good, bad, a_run("lost", agent="eve", task="t").call("look").finish(None)]
+    good = a_run("good", agent="ann", task="t", task_repeat=1).call("look").call("pay").state(paid=True)
+    bad = a_run("bad", agent=HOSTILE, task="t").call("look").call("pay", ok=False).state(paid=False)
+    lost = a_run("lost", agent="eve", task="t").call("look").finish(None)
+    return [good.finish(True), bad.finish(False), lost]
 
 
 def found(graph: PlanGraph | None = GRAPH, builders: list[RunBuilder] | None = None) -> SideBySide:
@@ -67,10 +60,14 @@ def test_a_cell_tells_its_status_by_colour_icon_and_line() -> None:
     assert {"≠ <b>✗</b> 1!"} <= set(words)
 
 
-def test_columns_are_headed_by_agent_repeat_and_outcome_the_reference_first() -> None:
-    heads = compare_matrix(found()).layout.xaxis.ticktext
+def test_columns_are_headed_by_agent_repeat_and_outcome_and_a_click_carries_run_and_row() -> None:
+    aligned = found()
+    figure = compare_matrix(aligned)
+    heads = figure.layout.xaxis.ticktext
     assert heads[0] == "reference<br>ann<br>#1<br><b>✓ success</b>"
     assert {head.rsplit("<br>", 1)[1] for head in heads[1:]} == {"<b>✗ failure</b>", "<b>? unknown</b>"}
+    carried = [point[0] for point in figure.data[1].customdata]
+    assert carried == [f"{run.digest} {place}" for place in range(2) for run in aligned.runs]
 
 
 def test_a_line_is_above_the_first_row_at_which_runs_diverge() -> None:
@@ -80,18 +77,9 @@ def test_a_line_is_above_the_first_row_at_which_runs_diverge() -> None:
     assert [s for s in compare_matrix(found(builders=alike)).layout.shapes if s.type == "line"] == []
 
 
-def test_a_click_carries_the_run_and_the_row() -> None:
-    aligned = found()
-    carried = [point[0] for point in compare_matrix(aligned).data[1].customdata]
-    assert carried == [f"{run.digest} {place}" for place in range(2) for run in aligned.runs]
-
-
 @pytest.mark.parametrize("dark", [False, True])
 def test_words_from_ledgers_and_graphs_stay_words(dark: bool) -> None:
-    drawn = compare_matrix(found(), marked="pay", dark=dark).to_json()
-    assert "<b>x" not in drawn
-    assert "$e$" not in drawn
-    assert "%{y}" not in drawn
+    assert markup(compare_matrix(found(), marked="pay", dark=dark)) == []
 
 
 def test_a_cell_of_many_actions_makes_the_columns_wider() -> None:
@@ -105,26 +93,19 @@ def test_a_cell_of_many_actions_makes_the_columns_wider() -> None:
     assert many > few
 
 
-def test_without_a_plan_rows_are_tools() -> None:
+def test_without_a_plan_rows_are_tools_and_nothing_to_align_by_is_said() -> None:
     figure = compare_matrix(found(None))
     assert list(figure.layout.yaxis.ticktext) == ["look", "pay"]
     assert figure.data[0].text[0] == "<b>●</b> 1"
+    empty = [a_run(name, agent=name, task="t").finish(True) for name in "ab"]
+    assert "neither sub-goals nor tool calls" in note(compare_matrix(found(None, empty)))
 
 
 def test_of_very_many_rows_those_at_which_runs_part_are_kept() -> None:
-    goals = [
-        {"id": f"g{n}", "rules": [{"tool": f"t{n}"}], "check": {"tool_call": {"name": f"t{n}"}}}
-        for n in range(99)
-    ]
+    tools = [(f"g{n}", {"name": f"t{n}"}) for n in range(99)]
+    goals = [{"id": name, "rules": [{"tool": of["name"]}], "check": {"tool_call": of}} for name, of in tools]
     one = a_run("one", task="t").call("t98").finish(True)
-    figure = compare_matrix(
-        found(a_graph(*goals), [one, a_run("two", task="t").call("t0").call("t98").finish(False)])
-    )
+    other = a_run("two", task="t").call("t0").call("t98").finish(False)
+    figure = compare_matrix(found(a_graph(*goals), [one, other]))
     assert len(figure.layout.yaxis.ticktext) == MOST_ROWS
     assert figure.layout.yaxis.ticktext[0] == "g0"
-
-
-def test_nothing_to_align_by_is_said() -> None:
-    empty = [a_run(name, agent=name, task="t").finish(True) for name in "ab"]
-    (note,) = compare_matrix(found(None, empty)).layout.annotations
-    assert "neither sub-goals nor tool calls" in note.text

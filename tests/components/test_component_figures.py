@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pytest
 from builders import a_run
 from colours import contrast, luminance
-from drawn import HOSTILE, a_graph, a_score, markup
+from drawn import HOSTILE, a_graph, a_score, markup, note
 
 from components import figures
 from components.figures.annotating import GONE
@@ -28,20 +28,17 @@ NONE = Unscored("no history")
 
 def a_branch(name: str, delta: float | None, verdict: str) -> Alternative:
     known = delta is not None
+    unknown = ("avg_cost", "avg_steps", "advantage", "low", "high")
     return Alternative(
+        **dict.fromkeys(unknown, NONE),
         alternative=name,
         known=known,
         n=5 if known else 0,
         success_rate=0.5 if known else NONE,
-        avg_cost=NONE,
-        avg_steps=NONE,
         score=0.5 if known else NONE,
         delta=NONE if delta is None else delta,
         verdict=verdict,  # type: ignore[arg-type]
         cost_used=False,
-        advantage=NONE,
-        low=NONE,
-        high=NONE,
         support="weak" if known else "none",
         support_reason="needs more runs",
     )
@@ -51,17 +48,7 @@ def an_evaluation(*branches: Alternative, selected: str = "chosen") -> RunEvalua
     decision = Decision(
         decision_point=3, selected=selected, context_hash="c", n_selected=1, branches=branches
     )
-    summary = Summary(
-        decisions=1,
-        alternatives=len(branches),
-        alternative_may_be_better=0,
-        actual_was_better=0,
-        equivalent=0,
-        unknown=0,
-        mean_delta=NONE,
-        max_delta=NONE,
-        signals=0,
-    )
+    counts = ("alternative_may_be_better", "actual_was_better", "equivalent", "unknown", "signals")
     return RunEvaluation(
         run_id="run-1",
         digest="0" * 64,
@@ -74,29 +61,28 @@ def an_evaluation(*branches: Alternative, selected: str = "chosen") -> RunEvalua
         decisions=(decision,),
         insights=(),
         signals=(),
-        summary=summary,
+        summary=Summary(
+            **dict.fromkeys(counts, 0),
+            decisions=1,
+            alternatives=len(branches),
+            mean_delta=NONE,
+            max_delta=NONE,
+        ),
         memory_digest="",
     )
 
 
 def a_ranking(values: dict[str, dict[str, float]], *pairs: tuple[str, str]) -> RankReport:
-    metrics = {
-        metric: tuple(
-            RankedAgent(
-                agent=agent,
-                value=value,
-                low=NONE,
-                high=NONE,
-                rank=1 + sum(other > value for other in by_agent.values()),
-                rank_low=None,
-                rank_high=None,
-                n_tasks=3,
-                n_runs=9,
-            )
+    unknown = dict.fromkeys(("low", "high"), NONE) | dict.fromkeys(("rank_low", "rank_high"))
+    metrics = {}
+    for metric, by_agent in values.items():
+        ranks = {
+            agent: 1 + sum(other > value for other in by_agent.values()) for agent, value in by_agent.items()
+        }
+        metrics[metric] = tuple(
+            RankedAgent(agent=agent, value=value, rank=ranks[agent], n_tasks=3, n_runs=9, **unknown)
             for agent, value in by_agent.items()
         )
-        for metric, by_agent in values.items()
-    }
     discordant = tuple(
         DiscordantPair(a_metric="success_rate", b_metric="completion", first=a, second=b) for a, b in pairs
     )
@@ -109,28 +95,22 @@ def failures(name: str = "look") -> pd.DataFrame:
 
 
 GRAPH = a_graph({"a": [], HOSTILE: ["a"]}, critical={HOSTILE}, titles={HOSTILE: HOSTILE})
+CROSSED = {"success_rate": {HOSTILE: 0.5, "b": 0.1}, HOSTILE: {HOSTILE: 0.2, "b": 0.3}}
 SCORE = a_score(GRAPH, {"a": "completed", HOSTILE: "attempted"})
 RUN = (
     a_run(agent=HOSTILE, task=HOSTILE).call(HOSTILE[:100], ok=False).select(HOSTILE[:90], "b").finish().run()
 )
+UNKNOWN = an_evaluation(a_branch(HOSTILE, None, "unknown"), selected=HOSTILE)
+SKIPPED = replace(an_evaluation(), status="skipped", reason=HOSTILE, decisions=())
 DRAWN: dict[str, Callable[[bool], go.Figure]] = {
     "plan": lambda dark: figures.plan_figure(GRAPH, SCORE, dark=dark),
     "progress": lambda dark: figures.progress_curve(SCORE, dark=dark),
     "timeline": lambda dark: figures.timeline_figure(RUN, SCORE, dark=dark),
-    "deltas": lambda dark: figures.delta_figure(
-        an_evaluation(a_branch(HOSTILE, None, "unknown"), selected=HOSTILE), dark=dark
-    ),
+    "deltas": lambda dark: figures.delta_figure(UNKNOWN, dark=dark),
     "distribution": lambda dark: figures.delta_distribution(PATHS, dark=dark),
-    "rank flow": lambda dark: figures.rank_flow(
-        a_ranking(
-            {"success_rate": {HOSTILE: 0.5, "b": 0.1}, HOSTILE: {HOSTILE: 0.2, "b": 0.3}}, (HOSTILE, "b")
-        ),
-        dark=dark,
-    ),
+    "rank flow": lambda dark: figures.rank_flow(a_ranking(CROSSED, (HOSTILE, "b")), dark=dark),
     "sub-goals": lambda dark: figures.sub_goal_bars(failures(HOSTILE), dark=dark),
-    "not evaluated": lambda dark: figures.delta_figure(
-        replace(an_evaluation(), status="skipped", reason=HOSTILE, decisions=()), dark=dark
-    ),
+    "not evaluated": lambda dark: figures.delta_figure(SKIPPED, dark=dark),
 }
 
 
@@ -140,29 +120,30 @@ def test_hostile_names_reach_no_figure_as_markup(name: str, dark: bool) -> None:
     assert markup(DRAWN[name](dark)) == []
 
 
-def test_the_plan_figure_fills_each_box_in_the_colour_of_its_status() -> None:
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_plan_figure_fills_each_box_in_the_colour_of_its_status_and_theme(dark: bool) -> None:
     names: list[Status] = list(STATUS)
     graph = a_graph({name: [] for name in names}, critical={"completed"})
-    figure = figures.plan_figure(graph, a_score(graph, {name: name for name in names}))
+    figure = figures.plan_figure(graph, a_score(graph, {name: name for name in names}), dark=dark)
     drawn = [
         (s.fillcolor, s.line.color, s.line.width, s.line.dash) for s in figure.layout.shapes if s.line.dash
     ]
-    want = [
-        (STATUS[n].fill, STATUS[n].line, 4 if n == "completed" else 2, STATUS[n].line_name) for n in names
-    ]
+    looks = {name: STATUS[name].shaded(dark=dark) for name in names}
+    widths = [4 if name == "completed" else 2 for name in names]
+    want = [(n.fill, n.line, width, n.line_name) for n, width in zip(looks.values(), widths, strict=True)]
     assert drawn == want
+    assert figure.layout.template.layout.font.color == tokens(dark).text
+    assert list(figure.data[-1].textfont.color) == [look.ink for look in looks.values()]
 
 
 def test_an_unknown_alternative_is_shown_as_unknown_and_never_at_zero() -> None:
-    figure = figures.delta_figure(
-        an_evaluation(a_branch("known", 0.4, "alternative_may_be_better"), a_branch("new", None, "unknown"))
-    )
+    known, new = a_branch("known", 0.4, "alternative_may_be_better"), a_branch("new", None, "unknown")
+    figure = figures.delta_figure(an_evaluation(known, new))
     *_, figures_beside, marks = figure.data
     assert list(figures_beside.text) == ["<b>+0.40</b> · n 5"]
     assert list(marks.text) == ["", "?"]
-    assert marks.x[1] == figure.layout.xaxis.tickvals[0]
+    assert marks.x[1] == figure.layout.xaxis.tickvals[0] < -0.4
     assert figure.layout.xaxis.ticktext[0] == "unknown"
-    assert marks.x[1] < -0.4
 
 
 def test_a_delta_is_drawn_with_its_interval_and_hollow_without_support() -> None:
@@ -197,22 +178,19 @@ def test_crossing_lines_stand_out_by_colour_width_and_words() -> None:
     assert len({line.marker.symbol for line in figure.data if line.mode == "markers"}) == 3
 
 
-def test_only_the_stretch_on_which_agents_change_places_is_highlighted() -> None:
+def test_only_the_stretch_on_which_agents_change_places_is_highlighted_and_ties_are_none() -> None:
     values = {
         "success_rate": {"a": 0.9, "b": 0.6},
         "coverage": {"a": 0.9, "b": 0.7},
         "completion": {"a": 0.5, "b": 0.8},
     }
-    figure = figures.rank_flow(a_ranking(values))
-    lines = [(tuple(line.x), line.line.color) for line in figure.data if line.mode == "lines"]
-    assert lines == [((0, 1), LIGHT.line)] * 2 + [((1, 2), LIGHT.bad)] * 2
-
-
-def test_tied_agents_do_not_look_crossed() -> None:
-    values = {"success_rate": {"b": 0.9, "a": 0.6}, "completion": {"b": 0.5, "a": 0.5}}
-    figure = figures.rank_flow(a_ranking(values))
-    lines = [(tuple(line.y), line.line.color) for line in figure.data if line.mode == "lines"]
-    assert sorted(lines) == [((1.0, 1.0), LIGHT.line), ((2.0, 2.0), LIGHT.line)]
+    lines = [line for line in figures.rank_flow(a_ranking(values)).data if line.mode == "lines"]
+    drawn = [(tuple(line.x), line.line.color) for line in lines]
+    assert drawn == [((0, 1), LIGHT.line)] * 2 + [((1, 2), LIGHT.bad)] * 2
+    tied = {"success_rate": {"b": 0.9, "a": 0.6}, "completion": {"b": 0.5, "a": 0.5}}
+    lines = [line for line in figures.rank_flow(a_ranking(tied)).data if line.mode == "lines"]
+    drawn = [(tuple(line.y), line.line.color) for line in lines]
+    assert sorted(drawn) == [((1.0, 1.0), LIGHT.line), ((2.0, 2.0), LIGHT.line)]
 
 
 PATHS = pd.DataFrame(
@@ -230,16 +208,6 @@ def test_the_distribution_counts_what_it_draws_and_what_it_cannot() -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_boxes_have_the_colours_of_the_theme(dark: bool) -> None:
-    figure = figures.plan_figure(GRAPH, SCORE, dark=dark)
-    assert figure.layout.template.layout.font.color == tokens(dark).text
-    looks = [STATUS[node.status].shaded(dark=dark) for node in SCORE.nodes]
-    drawn = [(s.fillcolor, s.line.color) for s in figure.layout.shapes if s.line.dash][-len(looks) :]
-    assert drawn == [(look.fill, look.line) for look in looks]
-    assert list(figure.data[-1].textfont.color) == [look.ink for look in looks]
-
-
-@pytest.mark.parametrize("dark", [False, True])
 def test_labels_and_borders_of_every_box_can_be_read_in_both_themes(dark: bool) -> None:
     background = tokens(dark).background
     for look in {**CELLS, "gone": GONE}.values():
@@ -250,21 +218,16 @@ def test_labels_and_borders_of_every_box_can_be_read_in_both_themes(dark: bool) 
             assert contrast(shown.line, background) >= 2.8, look.word
 
 
-@pytest.mark.parametrize(
-    ("desc", "figure", "words"),
-    [
-        (
-            "no steps",
-            lambda: figures.progress_curve(
-                a_score(GRAPH, {"a": "completed", HOSTILE: "attempted"}, progress=())
-            ),
-            "No step of this run",
-        ),
-        ("no agents", lambda: figures.rank_flow(a_ranking({})), "Rankings need two metrics"),
-        ("no sub-goals", lambda: figures.sub_goal_bars(failures().iloc[:0]), "No sub-goal was required"),
-        ("an empty graph", lambda: figures.plan_figure(a_graph({})), "nothing was expected"),
-        ("no deltas", lambda: figures.delta_distribution(PATHS.iloc[:0]), "No alternative has a history"),
-    ],
-)
-def test_a_figure_without_data_says_why(desc: str, figure: Callable[[], go.Figure], words: str) -> None:
-    assert words in figure().layout.annotations[0].text, desc
+NO_STEPS = a_score(GRAPH, {"a": "completed", HOSTILE: "attempted"}, progress=())
+NOT_DRAWN: list[tuple[Callable[[], go.Figure], str]] = [
+    (lambda: figures.progress_curve(NO_STEPS), "No step of this run"),
+    (lambda: figures.rank_flow(a_ranking({})), "Rankings need two metrics"),
+    (lambda: figures.sub_goal_bars(failures().iloc[:0]), "No sub-goal was required"),
+    (lambda: figures.plan_figure(a_graph({})), "nothing was expected"),
+    (lambda: figures.delta_distribution(PATHS.iloc[:0]), "No alternative has a history"),
+]
+
+
+@pytest.mark.parametrize(("draw", "words"), NOT_DRAWN, ids=[words for _, words in NOT_DRAWN])
+def test_a_figure_without_data_says_why(draw: Callable[[], go.Figure], words: str) -> None:
+    assert words in note(draw())

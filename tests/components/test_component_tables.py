@@ -28,22 +28,9 @@ def test_no_cell_and_no_heading_of_a_csv_is_a_formula() -> None:
     assert lines == ['"\'=cmd()","n"', '"\'=1+1",-1.5', '"\'@x",2.0', '"plain",3.0']
 
 
-def test_a_column_left_to_the_download_is_not_sent_with_the_page() -> None:
+def test_headings_are_words_that_say_what_their_column_means_and_a_hidden_column_is_not_sent() -> None:
     def page() -> None:
         import pandas as pd
-
-        from components.shared import tables
-
-        frame = pd.DataFrame({"run": ["r1"], "digest": ["0" * 64]})
-        tables.table(frame, key="runs", name="Runs", columns={"digest": None})
-
-    app = AppTest.from_function(page).run()
-    assert not app.exception
-    assert list(app.dataframe[0].value.columns) == ["run"]
-
-
-def test_headings_are_words_and_say_what_their_column_means() -> None:
-    def page() -> None:
         import streamlit as st
 
         from components.shared import tables
@@ -52,11 +39,15 @@ def test_headings_are_words_and_say_what_their_column_means() -> None:
         made = frame({"sub_goal": text("the sub-goal's id", str), "n_runs": count("runs", len)}, ["order"])
         own = {"n_runs": st.column_config.NumberColumn("how many", format="%d")}
         tables.table(made, key="t", name="T", columns=own)
+        runs = pd.DataFrame({"run": ["r1", "r2"], "digest": ["0" * 64] * 2})
+        tables.table(runs, key="runs", name="Runs", columns={"digest": None}, most=1)
 
     app = AppTest.from_function(page).run()
     columns = json.loads(app.dataframe[0].proto.columns)
     headings = {name: (how["label"], how["help"]) for name, how in columns.items() if "help" in how}
     assert headings == {"sub_goal": ("sub-goal", "the sub-goal's id"), "n_runs": ("how many", "runs")}
+    assert app.dataframe[1].value.to_dict("list") == {"run": ["r1"]}
+    assert [one.value for one in app.caption] == ["The first 1 of 2 rows; download the table to see all."]
 
 
 def test_numbers_are_written_as_their_table_declares_unless_the_page_says_otherwise() -> None:
@@ -112,23 +103,11 @@ GRAPH = a_graph({"a": []})
 SCORE = a_score(GRAPH, {"a": "completed"})
 
 
-def test_a_figure_s_page_is_small_and_may_load_nothing() -> None:
+def test_a_figure_s_page_is_small_and_runs_the_scripts_it_carries_and_no_other() -> None:
     page = figure_page(figures.plan_figure(GRAPH, SCORE), "Plan")
     assert len(page) < len(get_plotlyjs()) / 2
     assert "default-src 'none'" in page
     assert set(re.findall(r"<(script|link|img|iframe)[^>]*(?:src|href)=", page)) == set()
-
-
-def test_a_figure_that_is_kept_becomes_a_mapping_once_and_says_the_same() -> None:
-    plain, kept = (figures.plan_figure(GRAPH, SCORE) for _ in range(2))
-    kept = tables.serialised(kept)
-    assert kept.to_dict() is kept.to_dict()
-    assert figure_page(kept, "Plan") == figure_page(plain, "Plan")
-    assert kept.to_json() == plain.to_json()
-
-
-def test_a_figure_s_page_runs_the_scripts_it_carries_and_no_other() -> None:
-    page = figure_page(figures.plan_figure(GRAPH, SCORE), "Plan")
     allowed = set(re.findall(r"'sha256-([^']+)'", page))
     starter = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     packed = re.findall(r'<script type="text/plain" id="plotly">(.*?)</script>', page, re.DOTALL)
@@ -145,6 +124,14 @@ def test_a_figure_s_page_and_a_picture_saved_from_it_are_titled() -> None:
     assert shown["layout"]["height"] > drawn.layout.height
     assert "<img" not in page
     assert "<title>&lt;/script&gt;" in page
+
+
+def test_a_figure_that_is_kept_becomes_a_mapping_once_and_says_the_same() -> None:
+    plain, kept = (figures.plan_figure(GRAPH, SCORE) for _ in range(2))
+    kept = tables.serialised(kept)
+    assert kept.to_dict() is kept.to_dict()
+    assert figure_page(kept, "Plan") == figure_page(plain, "Plan")
+    assert kept.to_json() == plain.to_json()
 
 
 def test_an_archive_of_figures_holds_small_titled_pages_beside_one_plotly() -> None:

@@ -67,10 +67,6 @@ def test_a_file_name_never_leaves_its_folder(words: str) -> None:
     assert not name.startswith((".", "-"))
 
 
-def test_different_names_stay_different_in_a_figure() -> None:
-    assert text.figure("<b>a</b>") != text.figure("a")
-
-
 @pytest.mark.parametrize(
     ("name", "limit", "want"),
     [

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.data.upload import show_results
 from untaken.errors import Finding
 from untaken.ledger import Integrity
 from untaken.traces.format_info import FileLoss
@@ -46,36 +45,25 @@ def heads(app: AppTest) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("desc", "taken", "marks"),
-    [
-        ("sound", (SOUND,), ["✓"]),
-        ("broken ledgers are taken in and marked", (BROKEN, SOUND), ["⚠", "✓"]),
-        ("an unknown file does not hide the good ones", (UNKNOWN, SOUND), ["✗", "✓"]),
-    ],
-)
-def test_each_file_has_a_card_with_its_outcome(
-    desc: str, taken: tuple[UploadResult, ...], marks: list[str]
-) -> None:
-    app = shown(*taken)
+def test_each_file_has_a_card_with_its_outcome_and_its_reason_and_advice_is_said_once() -> None:
+    assert heads(shown(SOUND)) == ["✓"]
+    app = shown(SOUND, BROKEN, UNKNOWN, replace(UNKNOWN, name="![x](b).exe"))
     assert not app.exception
-    assert heads(app) == marks, desc
+    assert heads(app) == ["⚠", "✗", "✗", "✓"]
+    assert app.warning[0].value == (
+        "2 of 4 files added; 1 of them with faults; 1 broken run, counted nowhere; 2 not added. "
+        "The reasons are below."
+    )
+    reasons = [line.value for line in app.text if "is this" in line.value]
+    assert reasons[0].startswith("✗ ![x](http://e.example).exe: <b>what</b> is this.")
+    assert [line.endswith("Try again.") for line in reasons] == [True, False]
+    assert not shown().dataframe
 
 
 def test_a_card_names_what_a_file_held_what_was_lost_and_what_to_do() -> None:
+    nothing = {"ledgers": (), "fields": (), "findings": (), "defaulted": {}, "synthesised": {}}
+    loss = FileLoss(name="sound.jsonl", bytes=1, sha256="", records=1, runs=2, **nothing)
     hint = "Add time zones."
-    loss = FileLoss(
-        name="sound.jsonl",
-        bytes=1,
-        sha256="",
-        records=1,
-        runs=2,
-        ledgers=(),
-        fields=(),
-        defaulted={},
-        synthesised={},
-        findings=(),
-    )
     found = Finding(code="naive-timestamps", message="no time zone", severity="warning", hint=hint)
     app = shown(replace(SOUND, kind="tau-bench", graphs=1, loss=loss, findings=(found,)))
     assert app.caption[0].value.replace("\\", "") == "τ-bench results · new · 2 runs · 1 plan graph"
@@ -95,27 +83,6 @@ def test_files_of_different_folders_and_archives_have_cards_of_their_own() -> No
     taken = [replace(SOUND, name=name) for name in ("a/1.jsonl", "b/1.jsonl", "b/2.jsonl")]
     names = [one.row.name for one in together(uploads([*taken, ARCHIVE, member(SOUND)]))]
     assert names == ["a/1.jsonl", "2 files: b/1.jsonl, b/2.jsonl", "all.zip"]
-
-
-def test_faults_are_counted_in_words() -> None:
-    app = shown(SOUND, BROKEN, UNKNOWN)
-    assert app.warning[0].value == (
-        "2 of 3 files added; 1 of them with faults; 1 broken run, counted nowhere; 1 not added. "
-        "The reasons are below."
-    )
-
-
-def test_reasons_are_read_in_place_as_plain_text() -> None:
-    reason = next(line.value for line in shown(SOUND, UNKNOWN).text if "is this" in line.value)
-    assert reason.startswith("✗ ![x](http://e.example).exe: <b>what</b> is this.")
-    assert reason.endswith("Try again.")
-
-
-def test_advice_that_several_files_need_is_said_once() -> None:
-    app = shown(UNKNOWN, replace(UNKNOWN, name="b.exe"))
-    lines = [line.value for line in app.text if "is this" in line.value]
-    assert [line.endswith("Try again.") for line in lines] == [True, False]
-    assert len(lines) == 2
 
 
 ARCHIVE = UploadResult(name="all.zip", kind="archive", new=True)
@@ -148,19 +115,6 @@ def test_an_upload_is_one_row_that_says_what_it_gave(
     assert [(one.mark, one.status, one.runs, len(one.members)) for one in uploads(taken)] == want, desc
 
 
-def test_without_an_upload_nothing_is_shown() -> None:
-    assert show_results(()) is None
-    assert not shown().dataframe
-
-
-def test_integrity_is_counted_by_verdict() -> None:
-    runs = ("INTACT", "INTACT", "ALTERED")
-    verdicts = tuple(Integrity(run_id=str(n), verdict=v, reason="") for n, v in enumerate(runs))
-    one = UploadResult(name="x", kind="ledger", integrity=verdicts)
-    (upload,) = uploads([one])
-    assert upload.integrity == "2 INTACT · 1 ALTERED"
-
-
 @pytest.mark.parametrize(
     ("desc", "arrived", "marks"),
     [
@@ -177,18 +131,14 @@ def test_a_stopped_upload_says_of_each_file_whether_it_was_added(
     assert all(one.reasons[0].code == "upload-stopped" for one in found if one.mark != "✓")
 
 
-def test_what_all_members_of_an_archive_have_in_common_is_one_sentence_with_their_number() -> None:
+def test_what_members_have_in_common_is_one_sentence_and_a_cell_holds_a_bounded_number_of_them() -> None:
     note = Finding(code="missing-outcome", message="no outcome is recorded", severity="note", hint="Join.")
     members = [member(replace(SOUND, name=f"{n}.json", kind="chat", findings=(note,))) for n in range(1_200)]
-    other = member(replace(UNKNOWN, name="x.exe"))
-    (archive,) = uploads([ARCHIVE, *members, other])
+    (archive,) = uploads([ARCHIVE, *members, member(replace(UNKNOWN, name="x.exe"))])
     assert archive.finding_words == (
         "missing-outcome: no outcome is recorded (1,200 times) · file-not-recognised: <b>what</b> is this"
     )
     assert archive.next_step == "Join. · Try again."
-
-
-def test_a_cell_holds_a_bounded_number_of_sentences() -> None:
     found = tuple(replace(FAULT, message=f"fault {n}", hint=f"Step {n}.") for n in range(80))
     (one,) = uploads([replace(UNKNOWN, findings=found)])
     assert one.finding_words.endswith("fault 49 · and 30 more")

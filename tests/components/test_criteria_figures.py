@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
+from drawn import HOSTILE, markup, note
 
 from components import figures
+from untaken.errors import Unscored
 from untaken.judging.criteria import (
     Criterion,
+    CriterionDifference,
     Quantified,
     QuantifierRun,
+    UniqueCount,
     Value,
     before_after,
     outcome_means,
@@ -20,7 +24,6 @@ from untaken.judging.criteria import (
 )
 
 SCALE = ["a", "b", "c", "d", "e"]
-HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
 
 
 def a_pass(levels: dict[str, list[int]], *, successes: int = 0, seed: int = 0) -> QuantifierRun:
@@ -64,15 +67,9 @@ def test_successes_are_filled_circles_and_failures_open_diamonds_at_their_share_
     figure = DRAWN["criteria_means"](PASSES, {}, False)
     assert marks(figure, "circle") == [1.0, 0.625]
     assert marks(figure, "diamond-open") == [0.25, 0.625]
-    assert "● success" in figure.layout.annotations[0].text
-    lines = {t.line.dash for t in figure.data if t.mode == "lines"}
-    assert lines == {"solid", "dot"}
-
-
-def test_a_mark_says_its_level_its_interval_and_its_runs() -> None:
-    (hover, *_) = [
-        t.hovertext[0] for t in DRAWN["criteria_means"](PASSES, {}, False).data if t.mode == "markers"
-    ]
+    assert "● success" in note(figure)
+    assert {t.line.dash for t in figure.data if t.mode == "lines"} == {"solid", "dot"}
+    (hover, *_) = [t.hovertext[0] for t in figure.data if t.mode == "markers"]
     assert "level 4.00 of 0–4 (95% 2.52 to 4.00), n=8" in hover
 
 
@@ -82,17 +79,11 @@ def test_one_task_has_no_interval_and_says_so() -> None:
     assert "one task has no spread" in figure.data[0].hovertext[0]
 
 
-def test_each_run_is_a_point_of_its_outcome() -> None:
+def test_runs_are_points_of_their_outcome_and_recorded_ones_stand_beside_disturbed_ones() -> None:
     boxes = DRAWN["criteria_distributions"](PASSES, {}, False).data
     assert [len(box.x) for box in boxes] == [16, 16]
     assert [box.marker.symbol for box in boxes] == ["circle", "diamond-open"]
-
-
-def test_the_change_starts_with_the_third_pass() -> None:
-    assert list(DRAWN["pass_change"](PASSES, {}, False).data[0].x) == [3, 4]
-
-
-def test_recorded_and_disturbed_stand_side_by_side() -> None:
+    assert list(DRAWN["pass_change"](PASSES, {}, False).data[0].x) == [3, 4]  # it starts with the third pass
     figure = DRAWN["original_vs_disturbed"](PASSES, WORSE, False)
     assert marks(figure, "circle") == [0.625, 0.625]
     assert marks(figure, "diamond-open") == [0.0, 0.625]
@@ -104,14 +95,10 @@ def test_a_cell_says_by_sign_what_its_colour_says() -> None:
     assert [shape.line.dash for shape in figure.layout.shapes] == ["solid", "dot", "dot", "dot"]
     assert "× sentences removed" in figure.data[0].hovertext[0]  # not the name that files use
     assert "lower: 16 worse, 0 equal, 0 better of 16 runs" in figure.data[0].hovertext[0]
-
-
-def test_rewarded_and_unmeasured_cells_have_signs_of_their_own() -> None:
     better = {"shuffle": [a_pass({"Care": [4] * 16}, successes=8)]}
-    figure = figures.attack_matrix(
-        verify_criteria([a_pass({"Care": [1] * 16, "New": [1] * 16})], disturbed=better)
-    )
-    assert [a.text for a in figure.layout.annotations] == ["<b>↑ 0%</b>", "–"]
+    verified = verify_criteria([a_pass({"Care": [1] * 16, "New": [1] * 16})], disturbed=better)
+    signs = [a.text for a in figures.attack_matrix(verified).layout.annotations]
+    assert signs == ["<b>↑ 0%</b>", "–"]  # rewarded, unmeasured
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -127,5 +114,67 @@ def test_hostile_names_are_words(name: str, dark: bool) -> None:
     levels = {HOSTILE: [4] * 8 + [1] * 8}
     passes = [a_pass(levels, successes=8, seed=seed) for seed in range(3)]
     worse = {"drop_sentences": [a_pass({HOSTILE: [0] * 16})], HOSTILE: [passes[0]]}
-    drawn = json.dumps(DRAWN[name](passes, worse, dark).to_plotly_json(), default=list)
-    assert not any(part in drawn for part in ("<b onclick", "<a href", "</script", "$\\\\alpha"))
+    assert markup(DRAWN[name](passes, worse, dark)) == []
+
+
+def a_side(name: str = "Care", *, apart: bool = True, **changes: Any) -> CriterionDifference:
+    fields: dict[str, Any] = {
+        "name": name,
+        "first": 3.0,
+        "first_low": 2.0,
+        "first_high": 4.0,
+        "second": 1.0,
+        "second_low": 0.5,
+        "second_high": 1.5,
+        "difference": 2.0,
+        "low": 1.0 if apart else -1.0,
+        "high": 3.0,
+        "tasks": 7,
+        "runs": 21,
+        "top": 4,
+    }
+    return CriterionDifference(**(fields | changes))
+
+
+def a_count(seeds: int, *, way: str = "task", tau: float = 0.5) -> UniqueCount:
+    mean = 2.0 + seeds
+    return UniqueCount(way=way, tau=tau, seeds=seeds, of=3, mean=mean, low=mean - 1, high=mean + 1, draws=200)
+
+
+def points(figure: go.Figure) -> list[go.Scatter]:
+    return [trace for trace in figure.data if "markers" in (trace.mode or "")]
+
+
+def test_two_agents_are_drawn_as_shares_of_the_scale_with_n_clear_differences_and_other_marks() -> None:
+    figure = figures.agents_by_criterion([a_side(), a_side("Tone", apart=False)], "a", "b")
+    first, second = points(figure)
+    assert (list(first.x), list(second.x)) == ([0.75, 0.75], [0.25, 0.25])
+    assert (first.name, second.name) == ("a", "b")
+    assert first.marker.symbol != second.marker.symbol
+    assert "95% 50% to 100%" in first.hovertext[0]
+    assert "7 common tasks, 21 runs" in first.hovertext[0]
+    assert [note.text for note in figure.layout.annotations] == ["≠  n = 7", "≈  n = 7"]
+
+
+def test_agents_compared_on_one_task_have_no_interval_and_it_is_said() -> None:
+    none = Unscored("one common task has no spread")
+    ends = dict.fromkeys(("first_low", "first_high", "second_low", "second_high", "low", "high"), none)
+    figure = figures.agents_by_criterion([a_side(**ends)], "a", "b")
+    assert "no interval" in points(figure)[0].hovertext[0]
+    assert [list(trace.x) for trace in figure.data if trace.mode == "lines"] == [[], []]
+
+
+def test_a_curve_for_each_way_and_threshold_with_the_spread_of_the_draws() -> None:
+    counts = [a_count(n, way=w, tau=t) for w in ("task", "solution") for t in (0.5, 1.0) for n in (1, 2, 3)]
+    figure = figures.unique_criteria(counts)
+    assert len(figure.data) == 4
+    assert len({(trace.line.dash, trace.marker.symbol) for trace in figure.data}) == 4
+    assert list(figure.data[0].error_y.array) == [1.0] * 3
+    assert "2 of 3 seeds: 4.0 criteria" in figure.data[0].hovertext[1]
+
+
+def test_hostile_names_of_agents_and_proposals_are_words_and_nothing_to_draw_is_said() -> None:
+    proposals = figures.unique_criteria([a_count(1, way=HOSTILE)])
+    assert markup(figures.agents_by_criterion([a_side(HOSTILE)], HOSTILE, HOSTILE), proposals) == []
+    assert "No task" in note(figures.agents_by_criterion([], "a", "b", dark=True))
+    assert "Nothing was proposed" in note(figures.unique_criteria([], dark=True))

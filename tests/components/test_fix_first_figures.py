@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
+from drawn import HOSTILE, note
 
 from components import figures
 from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem
@@ -34,11 +35,11 @@ ITEM = FixItem(
     agents={"ann": 41},
 )
 CAUSE = Cause(kind="tool_error", tool="pay", error="closed", runs=("a", "b", "c"), n=3)
-HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
 
 
-def row_words(figure: go.Figure) -> list[str]:
-    return list(figure.data[-1].text)
+def row_words(figure: go.Figure) -> str:
+    (words,) = figure.data[-1].text
+    return str(words)
 
 
 @pytest.mark.parametrize(
@@ -62,27 +63,25 @@ def test_a_bar_is_as_long_as_what_the_list_is_ordered_by(
 
 
 @pytest.mark.parametrize(
-    ("item", "want"),
+    ("item", "by", "want"),
     [
-        (ITEM, ["★ <b>Check policy</b>", "never attempted"]),
-        (replace(ITEM, critical=False), ["<b>Check policy</b>", "never attempted"]),
-        (replace(ITEM, recommended=True), ["✓ ★ <b>Check policy</b>", "never attempted"]),
-        (replace(ITEM, cause=CAUSE), ["★ <b>Check policy</b>", "pay: “closed”"]),
-        (replace(ITEM, way="stopped"), ["★ <b>Check policy</b>", "the run ended before it"]),
+        (ITEM, "failed", ["★ <b>Check policy</b>", "never attempted"]),
+        (replace(ITEM, critical=False), "failed", ["<b>Check policy</b>", "never attempted"]),
+        (replace(ITEM, recommended=True), "failed", ["✓ ★ <b>Check policy</b>", "never attempted"]),
+        (replace(ITEM, cause=CAUSE), "failed", ["★ <b>Check policy</b>", "pay: “closed”"]),
+        (replace(ITEM, way="stopped"), "failed", ["★ <b>Check policy</b>", "the run ended before it"]),
+        (
+            replace(ITEM, cause=CAUSE, missed=9),
+            "critical",
+            ["★ <b>Check policy</b>", "not completed in 9 runs"],
+        ),
     ],
 )
-def test_a_row_names_the_item_and_what_is_wrong(item: FixItem, want: list[str]) -> None:
-    (words,) = row_words(figures.fix_first_bars([item]))
-    first, second = words.split("<br>")
+def test_a_row_names_the_item_and_what_is_wrong(item: FixItem, by: Order, want: list[str]) -> None:
+    """In the order of critical completion: how many runs miss it, not why failed ones did."""
+    first, second = row_words(figures.fix_first_bars([item], by=by)).split("<br>")
     assert first == want[0]
     assert f">{want[1]}<" in second
-
-
-def test_in_the_order_of_critical_completion_a_row_says_how_many_runs_miss_it_not_why_failed_ones_did() -> (
-    None
-):
-    (words,) = row_words(figures.fix_first_bars([replace(ITEM, cause=CAUSE, missed=9)], by="critical"))
-    assert ">not completed in 9 runs<" in words
 
 
 def test_a_gain_that_is_unknown_is_called_so() -> None:
@@ -91,13 +90,10 @@ def test_a_gain_that_is_unknown_is_called_so() -> None:
     assert [shown.strip() for shown in figure.data[2].text] == ["unknown"]
 
 
-def test_only_the_first_items_are_drawn_and_none_is_said() -> None:
+def test_only_the_first_items_are_drawn_the_chosen_one_marked_and_none_is_said() -> None:
     many = [replace(ITEM, digest=str(n)) for n in range(ITEMS_SHOWN + 3)]
     assert len(figures.fix_first_bars(many).data[0].x) == ITEMS_SHOWN
-    assert "Nothing" in figures.fix_first_bars([]).layout.annotations[0].text
-
-
-def test_the_chosen_item_is_marked() -> None:
+    assert "Nothing" in note(figures.fix_first_bars([]))
     assert len(figures.fix_first_bars([ITEM], marked="d0").layout.shapes) == 1
     assert not figures.fix_first_bars([ITEM], marked="other").layout.shapes
 

@@ -6,14 +6,13 @@ import json
 
 import plotly.graph_objects as go
 import pytest
+from drawn import HOSTILE, markup
 from histories import moment, seen, weak
 
 from components import figures
 from components.shared.palette import DARK, LIGHT
 from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.views import estimates_table, records_table
-
-HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
 
 
 def rates(*log: Observed, dark: bool = False) -> go.Figure:
@@ -59,15 +58,10 @@ def test_the_course_has_a_point_a_moment_its_band_and_its_weak_signals() -> None
     assert list(line.y)[:3] == pytest.approx([1.0, 0.5, 2 / 3])
     assert all(low <= y <= high for low, y, high in zip(bottom.y, line.y, top.y, strict=True))
     assert bottom.fill == "tonexty"
-    assert len(marks.x) == 1
-    assert marks.marker.symbol == "diamond"
+    assert (len(marks.x), marks.marker.symbol) == (1, "diamond")
     assert "2 weak signals applied" in marks.hovertext[0]
     assert "2 weak signals" in course(*LOG).layout.xaxis.title.text
-
-
-def test_a_history_without_weak_signals_marks_none() -> None:
-    *_, marks = course(*LOG[:4]).data
-    assert len(marks.x) == 0
+    assert len(course(*LOG[:4]).data[-1].x) == 0
     assert "weak" not in words(course(*LOG[:4]))
 
 
@@ -89,18 +83,12 @@ def test_a_long_list_of_skills_is_cut_and_says_so() -> None:
     assert len(figure.data[1].x) == 40
 
 
-def test_names_from_a_ledger_reach_no_figure_as_markup() -> None:
+def test_names_from_a_ledger_reach_no_figure_as_markup_in_both_themes() -> None:
     log = [seen(HOSTILE, HOSTILE), weak(HOSTILE, HOSTILE, day=2)]
-    for figure in (rates(*log), course(*log, skill=HOSTILE)):
-        shown = words(figure)
-        assert not any(mark in shown for mark in ("<b onclick", "<a href", "$\\", "%{x"))
-        assert "&lt;b onclick" in shown
-
-
-def test_both_themes_are_drawn() -> None:
-    for draw in (rates, course):
-        assert draw(*LOG, dark=False).layout.paper_bgcolor == LIGHT.background
-        assert draw(*LOG, dark=True).layout.paper_bgcolor == DARK.background
+    for dark, look in ((False, LIGHT), (True, DARK)):
+        drawn = rates(*log, dark=dark), course(*log, skill=HOSTILE, dark=dark)
+        assert markup(*drawn) == []
+        assert {figure.layout.paper_bgcolor for figure in drawn} == {look.background}
 
 
 def test_the_table_of_a_course_begins_where_its_first_outcome_is_known() -> None:

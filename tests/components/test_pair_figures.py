@@ -14,7 +14,6 @@ from drawn import HOSTILE, markup
 from components import figures
 from components.rankings import words as ranking_words
 from components.shared.palette import DARK, LIGHT
-from untaken import numbers
 from untaken.analysis.ranking import PairDirection, PairedDifference, PassK, RankReport, rank_agents
 from untaken.errors import Unscored
 
@@ -23,26 +22,21 @@ NONE = Unscored("no interval")
 
 def a_pair(difference: float | None = 0.3, reach: float | None = 0.1, **fields: Any) -> PairedDifference:
     """A difference with an interval `reach` to either side; without one nothing is known of it."""
-    known = difference is not None and reach is not None
     values: dict[str, Any] = {
         "metric": "completion",
         "first": "ann",
         "second": "bob",
-        "difference": NONE if difference is None else difference,
-        "low": difference - reach if known else NONE,
-        "high": difference + reach if known else NONE,
-        "interval": "student_t",
-        "p": 0.02 if known else NONE,
-        "test": "sign_flip",
-        "p_holm": 0.04 if known else NONE,
-        "family": 3,
-        "first_only": NONE,
-        "second_only": NONE,
-        "mde": 0.15 if known else NONE,
-        "p_above": 0.999 if known else NONE,
         "n_tasks": 12,
         "n_runs": 24,
+        "interval": "student_t",
+        "test": "sign_flip",
+        "family": 3,
+        **dict.fromkeys(("low", "high", "p", "p_holm", "first_only", "second_only", "mde", "p_above"), NONE),
+        "difference": NONE if difference is None else difference,
     }
+    if difference is not None and reach is not None:
+        values |= {"low": difference - reach, "high": difference + reach}
+        values |= {"p": 0.02, "p_holm": 0.04, "mde": 0.15, "p_above": 0.999}
     return PairedDifference(**(values | fields))
 
 
@@ -81,13 +75,9 @@ DRAWN: dict[str, Callable[[RankReport, bool], go.Figure]] = {
 
 @pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("dark", [False, True])
-def test_every_figure_has_a_light_and_a_dark_variant(name: str, dark: bool) -> None:
+def test_every_figure_has_a_light_and_a_dark_variant_and_names_are_words(name: str, dark: bool) -> None:
     assert DRAWN[name](REPORT, dark).layout.paper_bgcolor == (DARK if dark else LIGHT).background
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_names_from_ledgers_are_words_not_markup(name: str) -> None:
-    assert markup(DRAWN[name](ODD, False)) == []
+    assert markup(DRAWN[name](ODD, dark)) == []
 
 
 def test_the_matrix_gives_each_pair_a_cell_with_its_difference_and_one_with_its_chance() -> None:
@@ -119,23 +109,16 @@ def test_the_scatter_marks_those_whom_the_outcome_flatters_or_hides() -> None:
     assert marked["ann"] == marked["cyd"] == LIGHT.warm
     assert "the outcome hides it" in said(drawn)
     assert "the outcome flatters it" in said(drawn)
-
-
-def test_names_in_the_scatter_do_not_cover_each_other() -> None:
+    for axis in (drawn.layout.xaxis, drawn.layout.yaxis):
+        assert axis.range[1] > 1 >= max(axis.tickvals)
+        assert len(axis.tickvals) > 2
     alike = [a_score(name, f"t{t}", 2, 4, success=t < 2) for name in ("ann", "bob") for t in range(4)]
-    report = rank_agents(alike, resamples=0)
-    sides = [
-        trace.textposition for trace in DRAWN["scatter"](report, False).data if trace.mode == "markers+text"
-    ]
-    assert len(set(sides)) == 2
+    traces = DRAWN["scatter"](rank_agents(alike, resamples=0), False).data
+    sides = {trace.textposition for trace in traces if trace.mode == "markers+text"}
+    assert len(sides) == 2  # names do not cover each other
 
 
-def test_pass_k_of_single_trials_says_why_there_is_no_line() -> None:
-    single = rank_agents([a_score("a", f"t{t}", success=True) for t in range(3)], resamples=0).pass_k
-    assert "tried twice" in said(figures.pass_k_lines(single))
-
-
-def test_names_at_the_ends_of_lines_are_apart() -> None:
+def test_names_at_the_ends_of_lines_are_apart_and_single_trials_say_why_there_is_no_line() -> None:
     ends = [
         PassK(agent=name, k=k, value=0.5, low=0.4, high=0.6, n_tasks=9, n_runs=18)
         for name in "abc"
@@ -143,6 +126,8 @@ def test_names_at_the_ends_of_lines_are_apart() -> None:
     ]
     heights = sorted(note.y for note in figures.pass_k_lines(ends).layout.annotations)
     assert all(above - below > 0.05 for below, above in pairwise(heights))
+    single = rank_agents([a_score("a", f"t{t}", success=True) for t in range(3)], resamples=0).pass_k
+    assert "tried twice" in said(figures.pass_k_lines(single))
 
 
 EMPTY = {
@@ -161,25 +146,16 @@ def test_a_figure_without_anything_to_draw_says_so(name: str) -> None:
     assert len(said(drawn)) > 10
 
 
+NO = "No clear difference"
 SENTENCES = [
     ("a clear difference", a_pair(), "Yes", "A is ahead of B by completed: 30.0 points over the 12 tasks"),
     ("its interval", a_pair(), "Yes", "95% interval +20.0 to +40.0, p = 0.020"),
     ("the family", a_pair(), "Yes", "It is still clear after correction for all 3 pairs under this metric"),
-    (
-        "not after Holm",
-        a_pair(p_holm=0.06),
-        "Only uncorrected",
-        "It is not clear any more after correction for all 3 pairs",
-    ),
+    ("not after Holm", a_pair(p_holm=0.06), "Only uncorrected", "It is not clear any more after correction"),
     ("the other way round", a_pair(-0.3), "Yes", "B is ahead of A"),
-    ("no clear difference", a_pair(0.05), "No clear difference", "no clear difference between A and B"),
-    ("what could be found", a_pair(0.05), "No clear difference", "must be 15.0 points or more"),
-    (
-        "too few tasks",
-        a_pair(0.05, mde=6.1),
-        "No clear difference",
-        "12 tasks are too few to detect even 100 points",
-    ),
+    ("no clear difference", a_pair(0.05), NO, "no clear difference between A and B"),
+    ("what could be found", a_pair(0.05), NO, "must be 15.0 points or more"),
+    ("too few tasks", a_pair(0.05, mde=6.1), NO, "12 tasks are too few to detect even 100 points"),
     ("one task", a_pair(0.3, None), "Unknown", "needs two tasks"),
     ("no common task", a_pair(None), "Unknown", "no task has a value for both"),
 ]
@@ -200,13 +176,6 @@ def test_how_a_p_was_had_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "words"), [(1.0, "> 99%"), (0.0, "< 1%"), (0.5, "50%"), (NONE, "unscored")]
-)
-def test_no_number_of_resamples_shows_certainty(share: float, words: str) -> None:
-    assert numbers.chance(share) == words
-
-
-@pytest.mark.parametrize(
     ("by_outcome", "by_metric", "says"),
     [
         (a_pair(), a_pair(-0.3), "Both differences are clear"),
@@ -219,14 +188,3 @@ def test_a_pair_that_changes_places_says_whether_that_may_be_luck(
     by_outcome: PairedDifference, by_metric: PairedDifference | None, says: str
 ) -> None:
     assert says in ranking_words.turn_words(by_outcome, by_metric)
-
-
-def test_an_axis_of_shares_is_never_marked_beyond_one() -> None:
-    report = a_report("ann", "bob", "a name that is long")
-    drawn = figures.outcome_scatter(
-        report.placed("completion"), report.metrics["success_rate"], report.metrics["completion"]
-    )
-    for axis in (drawn.layout.xaxis, drawn.layout.yaxis):
-        assert axis.range[1] > 1
-        assert max(axis.tickvals) <= 1
-        assert len(axis.tickvals) > 2

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
-from builders import a_run
+from builders import a_graph, a_run
+from drawn import HOSTILE, markup
 
 from components.figures import plan_calibration, plan_changes_figure
 from untaken.counterfactual.plan import EvaluatedPath, calibration_card, evaluate_plans
 from untaken.errors import Unscored
-from untaken.plans import map_actions, parse_graph
+from untaken.plans import map_actions
 
-GRAPH = parse_graph(
-    b"""schema: untaken.plan/1
-id: desk
-mutates: ["*"]
-sub_goals:
-  - {id: refund, check: {tool_call: {name: refund}}}
-""",
-    name="desk.plan.yaml",
-)
+GRAPH = a_graph({"id": "refund", "check": {"tool_call": {"name": "refund"}}}, mutates=["*"])
 
 
 def evaluated(tasks: int, wrong: str = "cancel"):
     rows = []
-    for task in range(tasks):
-        for trial in range(4):
-            did = "refund" if trial % 2 else wrong
-            run = a_run(f"{task}-{trial}", task=f"t{task}", agent="a").call(did).finish(trial % 2 == 1).run()
-            rows.append((run, GRAPH, map_actions(run, GRAPH).mapped))
+    for task, trial in product(range(tasks), range(4)):
+        did = "refund" if trial % 2 else wrong
+        run = a_run(f"{task}-{trial}", task=f"t{task}", agent="a").call(did).finish(trial % 2 == 1).run()
+        rows.append((run, GRAPH, map_actions(run, GRAPH).mapped))
     return evaluate_plans(rows, shuffles=1)
 
 
@@ -61,9 +55,7 @@ def test_a_change_without_a_forecast_is_a_question_and_never_at_zero() -> None:
 
 
 def test_names_of_tools_are_escaped() -> None:
-    figure = plan_changes_figure(a_failure(4, "<b>x</b>"))
-    assert "<b>" not in words(figure)
-    assert not any("<b>x" in str(h) for trace in figure.data[1:] for h in trace.hovertext)
+    assert markup(plan_changes_figure(a_failure(4, HOSTILE))) == []
 
 
 def test_the_calibration_shows_every_bin_with_its_interval() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
 from itertools import combinations
 from typing import get_args
 
@@ -12,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from components.plan.markup import plan_html
 from untaken.scoring.run_score import DetailLater, ScoreDetail, Status
 from untaken.views.plan_drawing import READABLE, Drawing, draw, wrapped
 from untaken.views.plan_layout import PlanLayout
@@ -33,7 +39,7 @@ def scored_graphs(draw_from: st.DrawFn) -> tuple[dict[str, list[str]], dict[str,
 
 
 @given(scored_graphs())
-def test_collapsing_keeps_every_sub_goal_once_and_makes_no_cycle(
+def test_collapsing_keeps_every_sub_goal_once_makes_no_cycle_and_never_hides_what_went_wrong(
     case: tuple[dict[str, list[str]], dict[str, Status]],
 ) -> None:
     needs, status = case
@@ -42,18 +48,8 @@ def test_collapsing_keeps_every_sub_goal_once_and_makes_no_cycle(
     drawn = [goal for box in drawing.boxes for goal in box.sub_goals]
     assert sorted(drawn) == sorted(needs)
     assert nx.is_directed_acyclic_graph(nx.DiGraph([(a, b) for a, b, _ in drawing.lines]))
-
-
-@given(scored_graphs())
-def test_what_went_wrong_is_never_hidden_in_a_branch(
-    case: tuple[dict[str, list[str]], dict[str, Status]],
-) -> None:
-    needs, status = case
-    graph = a_graph(needs)
-    drawing = draw(graph, a_score(graph, status), readable=0)
-    for box in drawing.boxes:
-        if box.collapsed:
-            assert not {status[goal] for goal in box.sub_goals} & {"attempted", "unscored"}
+    hidden = {status[goal] for box in drawing.boxes if box.collapsed for goal in box.sub_goals}
+    assert not hidden & {"attempted", "unscored"}
 
 
 def test_a_plan_is_coloured_by_results_without_a_look_at_the_record() -> None:
@@ -116,14 +112,9 @@ def test_statuses_are_shown_by_icon_and_words_not_by_colour_alone() -> None:
         "Plan graph with 5 sub-goals: 1 completed, 1 attempted, not completed, 1 skipped, 1 unscored, "
         "1 not required"
     )
-
-
-def test_a_verdict_alone_does_not_make_a_sub_goal_attempted() -> None:
-    graph = a_graph({"a": [], "b": []})
-    score = a_score(graph, {"a": "attempted", "b": "attempted"}, unknown={"b"})
-    assert draw(graph, score).description == (
-        "Plan graph with 2 sub-goals: 1 attempted, not completed, 1 not completed"
-    )
+    two = a_graph({"a": [], "b": []})  # a verdict alone does not make a sub-goal attempted
+    told = draw(two, a_score(two, {"a": "attempted", "b": "attempted"}, unknown={"b"})).description
+    assert told == "Plan graph with 2 sub-goals: 1 attempted, not completed, 1 not completed"
 
 
 @pytest.mark.parametrize("words", ["x" * 500, "漢" * 300, "a\nb\u202ec", "", " ", "<b>tag</b>"])
@@ -162,3 +153,57 @@ def test_a_long_title_gets_a_wider_box_and_breaks_between_arguments(
     title: str, want: tuple[str, ...]
 ) -> None:
     assert wrapped(title) == want
+
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<!--<script>",
+    "{{ 7 * 7 }}{% for %}",
+    "href=javascript:alert(1)",
+]
+
+
+class Elements(HTMLParser):
+    """The elements of a page and their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes += attrs
+
+
+def hostile_page() -> str:
+    graph = a_graph({name: [] for name in HOSTILE}, critical=HOSTILE)
+    return plan_html(graph, a_score(graph, dict.fromkeys(HOSTILE, "attempted")), title=HOSTILE[0])
+
+
+def test_hostile_names_add_no_element_and_no_attribute() -> None:
+    names = [f"g{n}" for n in range(len(HOSTILE))]
+    plain = a_graph({name: [] for name in names}, critical=names)
+    harmless = plan_html(plain, a_score(plain, dict.fromkeys(names, "attempted")), title="x")
+    page = hostile_page()
+    assert Elements(page).names == Elements(harmless).names
+    assert not [name for name, _ in Elements(page).attributes if name.startswith("on")]
+
+
+def test_the_page_runs_exactly_the_scripts_it_was_written_with() -> None:
+    page = hostile_page()
+    data, *scripts = re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
+    assert json.loads(data)["boxes"][0]["id"] == HOSTILE[0]
+    allowed = re.findall(r"sha256-([^']+)", page)
+    assert [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts] == allowed
+    assert "default-src 'none'" in page
+    assert "2 unscored" in plan_html(a_graph({"a": [], "b": ["a"]}))
+
+
+def test_the_page_needs_nothing_from_elsewhere() -> None:
+    page = hostile_page()
+    sources = [value for name, value in Elements(page).attributes if name in ("src", "href", "action")]
+    assert sources == []
+    assert len(page) < 600_000

@@ -13,34 +13,21 @@ from untaken.plans.editing import Connect, Set
 
 
 def graph() -> PlanGraph:
-    return PlanGraph(
-        id="g",
-        sub_goals=[
-            SubGoal(id="a", title="First </script>", critical=True),
-            SubGoal(id="b", deps=["a"]),
-            SubGoal(id="c", deps=["a", "b"], check=Check(outcome=True)),
-            SubGoal(id="d", any_of=["b", "c"]),
-        ],
-    )
+    first = SubGoal(id="a", title="First </script>", critical=True)
+    third = SubGoal(id="c", deps=["a", "b"], check=Check(outcome=True))
+    goals = [first, SubGoal(id="b", deps=["a"]), third, SubGoal(id="d", any_of=["b", "c"])]
+    return PlanGraph(id="g", sub_goals=goals)
 
 
 def test_every_line_can_be_picked_and_an_implied_one_goes_around() -> None:
-    sent = editor_payload(graph())
+    sent = json.loads(json.dumps(editor_payload(graph(), selected="a")))
     lines = {(edge["from"], edge["to"], edge["kind"]): edge["bent"] for edge in sent["edges"]}
     straight = {(0, 1, "needs"), (1, 2, "needs"), (2, 3, "option")}
     bent = {(0, 2, "needs"), (1, 3, "option")}
     assert lines == dict.fromkeys(straight, False) | dict.fromkeys(bent, True)
-
-
-def test_a_large_graph_is_edited_whole() -> None:
+    assert (sent["boxes"][0]["title"], sent["boxes"][0]["critical"]) == ("First </script>", True)
     many = PlanGraph(id="g", sub_goals=[SubGoal(id=f"s{n}", deps=[f"s{n - 1}"] * (n > 0)) for n in range(90)])
-    assert len(editor_payload(many)["boxes"]) == 90
-
-
-def test_what_is_sent_is_plain_json_with_the_words_as_they_are() -> None:
-    box = json.loads(json.dumps(editor_payload(graph(), selected="a")))["boxes"][0]
-    assert box["title"] == "First </script>"
-    assert box["critical"]
+    assert len(editor_payload(many)["boxes"]) == 90  # a large graph is edited whole
 
 
 def test_commands_come_with_their_numbers() -> None:

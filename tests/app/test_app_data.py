@@ -1,0 +1,222 @@
+"""The Data page: what was removed, many files, uploads under way, a format of your own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import desk
+import msgspec
+import pytest
+from sessions import said, session
+
+from components.data import files
+from components.shared import arriving
+from untaken.ledger import Draft, Verdict
+from untaken.workspace import Workspace
+from untaken.workspace.adding_many import KeptTrace
+from untaken.workspace.intake import take_in
+
+Patch = pytest.MonkeyPatch
+
+
+def test_a_removed_file_is_in_no_figure_and_is_restored_with_a_button(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("careful.jsonl", desk.careful(1).ledger())
+        store.remove(store.add("lucky.jsonl", desk.lucky(1).ledger()).digest)
+        app = session(tmp_path, monkeypatch, "data")
+        assert "1 file · 1 run" in said(app)
+        assert "Removed: 1" in [box.label for box in app.expander]
+        app.button(key="restore").click().run()
+        assert not app.exception
+        assert "2 files · 2 runs" in said(app)
+        assert not [box for box in app.expander if box.label.startswith("Removed")]
+        assert [entry.code for entry in store.audit_log()] == ["file-removed", "file-restored"]
+        for file in store.files():
+            store.remove(file.digest)
+    app = session(tmp_path, monkeypatch, "data")
+    assert "No files yet" in said(app)
+    app.button(key="restore").click().run()
+    assert "1 file · 1 run" in said(app)
+
+
+def test_a_damaged_database_is_said_in_words_on_every_page(folder: Path, monkeypatch: Patch) -> None:
+    database = folder / "untaken.sqlite3"
+    database.write_bytes(database.read_bytes()[:8192] + b"\xff" * 60_000)
+    for page in ("overview", "data", "review"):
+        app = session(folder, monkeypatch, page)
+        assert not app.exception
+        assert any("database is damaged" in error.value and "doctor" in error.value for error in app.error)
+
+
+def test_imported_events_count_once_somebody_confirms_them(tmp_path: Path, monkeypatch: Patch) -> None:
+    run = desk.careful(1)
+    with Workspace(tmp_path / "w") as store:
+        store.add("a.jsonl", run.ledger())
+        run.verdict("intent", True, by="human:boss")
+        heads = msgspec.json.encode({run.run_id: run.head})
+        store.add("b.jsonl", run.ledger(), heads=heads)
+    app = session(tmp_path / "w", monkeypatch, "data")
+    assert "human:boss" in said(app)
+    key = next(button.key for button in app.button if (button.key or "").startswith("confirm-"))
+    assert app.button(key=key).disabled
+    app.text_input(key="confirm_author").set_value("ann").run()
+    app.button(key=key).click().run()
+    assert not app.exception
+    with Workspace(tmp_path / "w") as store:
+        assert store.heads()[run.run_id] == run.head
+        (line,) = [entry for entry in store.audit_log() if entry.code == "run-extended"]
+        assert line.message.startswith("ann confirmed 1 VERDICT signed human:boss")
+
+
+def test_the_loss_of_a_trace_that_is_converted_again_is_there_at_once(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    with Workspace(folder) as store:
+        for loss in ("one message left out", "two messages left out"):
+            store.keep_traces([KeptTrace(name="t.json", data=b"[]", kind="tau-bench", loss=(loss,))])
+            app = session(folder, monkeypatch, "data")
+            app.segmented_control(key="files_group").set_value("other").run()
+            files = next(table.value for table in app.dataframe if "added_at" in table.value)
+            assert loss in set(files["loss"])
+
+
+@pytest.fixture
+def many(tmp_path: Path, monkeypatch: Patch) -> Path:
+    """A workspace of five files, more than a table shows."""
+    monkeypatch.setattr(files, "ROWS", 2)
+    with Workspace(tmp_path / "w") as store:
+        for number, name in enumerate(("one", "two", "Three", "four", "five")):
+            store.add(f"{name}.jsonl", desk.careful(number).ledger())
+    return tmp_path / "w"
+
+
+def names(app: Any) -> list[str]:
+    """Of the files that are shown."""
+    return next(list(shown.value["name"]) for shown in app.dataframe if "bytes" in shown.value)
+
+
+def test_of_many_files_a_part_is_shown_at_a_time_and_each_is_found_by_name(
+    many: Path, monkeypatch: Patch
+) -> None:
+    app = session(many, monkeypatch, "data")
+    assert "5 files · 5 runs" in said(app)
+    assert names(app) == ["one.jsonl", "two.jsonl"]
+    assert "Files 1 to 2 of 5 files" in said(app)
+    app.session_state["files"] = {"selection": {"cells": [[0, "name"]]}}
+    app.number_input(key="files_part").set_value(3).run()
+    assert "Choose a row to remove its file." in said(app)  # a chosen row is no row of another part
+    assert names(app) == ["five.jsonl"]
+    assert "Files 5 to 5 of 5 files" in said(app)
+    for words, found in (("THREE", ["Three.jsonl"]), ("%", [])):
+        app.text_input(key="files_named").set_value(words).run()
+        assert not app.exception
+        assert names(app) == found
+    assert "Files 0 to 0 of 0 files" in said(app)
+
+
+def test_few_files_are_all_in_one_table(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path / "w") as store:
+        store.add("one.jsonl", desk.careful(1).ledger())
+    app = session(tmp_path / "w", monkeypatch, "data")
+    assert names(app) == ["one.jsonl"]
+    assert [box.key for box in app.number_input] == []
+
+
+ADDED = "Files are being added"
+
+
+def test_ledgers_count_when_all_of_an_upload_is_in_and_verdicts_and_plans_at_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workspace(folder) as store:
+        first, *others = store.read_runs()[0]
+        before = 1 + len(others)
+        with arriving.upload(store):
+            store.add("more.jsonl", desk.lucky(70).ledger())
+            seen = said(session(folder, monkeypatch, "data"))
+            assert f"2 files · {before} runs" in seen
+            assert ADDED in seen
+            store.add("other.plan.yaml", desk.GRAPH.replace(b"id: desk", b"id: other"))
+            verdict = Draft(Verdict, {"sub_goal": "polite", "passed": False, "by": "human:zoe"})
+            store.append_events(first, [verdict])
+            app = session(folder, monkeypatch, "data")
+            assert f"3 files · {before} runs" in said(app)
+            assert "human:zoe" in app.sidebar.multiselect[0].options
+        seen = said(session(folder, monkeypatch, "data"))
+        assert f"4 files · {before + 1} runs" in seen
+        assert ADDED not in seen
+
+
+def test_of_two_uploads_the_first_to_end_counts_then(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        with arriving.upload(store):
+            store.add("slow.jsonl", desk.lucky(1).ledger())
+            with arriving.upload(store):
+                store.add("quick.jsonl", desk.lucky(2).ledger())
+                assert store.ledgers(arriving.position(store)) == []
+            store.add("slow-too.jsonl", desk.lucky(3).ledger())
+            counted = [file.name for file in store.ledgers(arriving.position(store))]
+            assert counted == ["slow.jsonl", "quick.jsonl"]
+        assert arriving.position(store) is None
+
+
+RUN = {
+    "bot": {"name": "helper"}, "ticket": "T1", "passed": True,
+    "steps": [
+        {"kind": "say", "words": "<b>Where?</b>"},
+        {"kind": "call", "tool": "look", "args": {"id": 1}, "result": "here"}],
+}  # fmt: skip
+MAPPING = """format: our-bot
+recognise:
+  - {sure: certain, names: [bot, ticket, steps]}
+run: {agent: bot.name, task: ticket, success: passed}
+items:
+  - each: "steps[]"
+    choose:
+      - when: {kind: call}
+        items:
+          - {call: {tool: tool, arguments: args}}
+          - {answer: {content: result}}
+      - {say: {role: "'user'", content: words}}
+"""
+
+
+def test_a_sample_is_drafted_corrected_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = session(tmp_path / "w", monkeypatch, "data")
+    sample = ("runs.json", json.dumps([RUN]).encode(), "application/json")
+    app.file_uploader(key="mapping-sample").set_value(sample).run()
+    assert not app.exception
+    (draft,) = [area for area in app.text_area if area.label == "Mapping file"]
+    assert 'each: "steps[]"' in draft.value
+    assert "1 record in the file, 1 run made of it" in said(app)
+    draft.set_value("format: our-bot\nrun: {}\nitems: {}\n").run()
+    assert "a list of rules is expected (line 3)" in said(app).replace("\\", "")
+    draft.set_value(MAPPING).run()
+    assert "agent in 1 · task in 1 · outcome in 1" in said(app)
+    app.button(key="mapping-save").click().run()
+    assert "Saved as our-bot.mapping.yaml" in said(app)
+    assert not app.exception
+    with Workspace(tmp_path / "w") as store:
+        (row,) = take_in(store, [("more.json", json.dumps([{**RUN, "ticket": "T2"}]).encode())])
+    assert (row.kind, row.runs) == ("our-bot", 1)
+    app.run()
+    app.button(key="mapping-remove-our-bot.mapping.yaml").click().run()
+    with Workspace(tmp_path / "w") as store:
+        (row,) = take_in(store, [("again.json", json.dumps([{**RUN, "ticket": "T3"}]).encode())])
+    assert row.kind is None
+
+
+def test_a_mapping_file_that_is_damaged_is_named_and_stops_no_upload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workspace(tmp_path / "w") as store:
+        (store.path / "mappings").mkdir()
+        (store.path / "mappings" / "bad.mapping.yaml").write_text("format: [")
+        (store.path / "mappings" / "good.mapping.yaml").write_text(MAPPING)
+        (row,) = take_in(store, [("more.json", json.dumps([RUN]).encode())])
+        assert row.runs == 1
+    assert "bad.mapping.yaml · not valid YAML" in said(session(tmp_path / "w", monkeypatch, "data"))
