@@ -48,38 +48,37 @@ def test_a_title_that_is_the_id_of_another_sub_goal_is_left_as_it_is() -> None:
     )
 
 
-def described(folder: Path, monkeypatch: Patch, graph: dict[str, Any], run: RunBuilder) -> str:
-    """What the Run page says of a run under a plan graph."""
+CHAIN = [{"id": tool, "check": {"tool_call": {"name": tool}}} for tool in ("search", "read_policy", "refund")]
+for before, goal in pairwise(CHAIN):
+    goal["deps"] = [before["id"]]
+
+
+def described(folder: Path, monkeypatch: Patch, goals: list[dict[str, Any]], *runs: RunBuilder) -> str:
+    """What the Run page says of the first of some runs that are to reach these sub-goals."""
+    graph = {"schema": "untaken.plan/1", "id": "g", "tasks": ["*"], "sub_goals": goals}
     with Workspace(folder) as store:
-        store.add("g.plan.json", json.dumps({"schema": "untaken.plan/1", "id": "g"} | graph).encode())
-        store.add("r.jsonl", run.ledger())
-    return plain(session(folder, monkeypatch, "run"))
+        store.add("g.plan.json", json.dumps(graph).encode())
+        for run in runs:
+            store.add(f"{run.run_id}.jsonl", run.ledger())
+    return plain(session(folder, monkeypatch, "run", run=runs[0].run().digest))
 
 
 @pytest.mark.parametrize(("calls", "counted"), [(("search", "read_policy"), False), (("search",), True)])
 def test_how_many_sub_goals_are_undone_is_said_where_it_is_more_than_the_headline(
     calls: tuple[str, ...], counted: bool, tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    tools = ["search", "read_policy", "refund"]
-    goals = [{"id": tool, "check": {"tool_call": {"name": tool}}} for tool in tools]
-    for before, goal in pairwise(goals):
-        goal["deps"] = [before["id"]]
     run = a_run("r", agent="lost", task="ticket-1")
     for tool in calls:
         run.call(tool, ok=True)
-    graph = {"tasks": ["ticket-*"], "sub_goals": goals}
-    words = described(tmp_path, monkeypatch, graph, run.finish(False))
+    words = described(tmp_path, monkeypatch, CHAIN, run.finish(False))
     assert "never attempted" in words
     assert ("required sub-goals not completed" in words) == counted
 
 
 def test_how_many_other_runs_fail_at_the_same_place_first_is_said(tmp_path: Path, monkeypatch: Patch) -> None:
-    runs = [
-        a_run(f"r{n}", agent="a", task=f"ticket-{n}").call("search", ok=False).finish(False) for n in (1, 2)
-    ]
-    runs.append(a_run("r3", agent="a", task="ticket-3").call("search").finish(False))
-    app = open_app(tmp_path, monkeypatch, *(run.ledger() for run in runs), run=runs[0].run().digest)
-    assert "1 other run fails here first" in said(app)
+    runs = [a_run(f"r{n}", agent="a", task=f"ticket-{n}").call("search", ok=n > 2) for n in (1, 2, 3)]
+    words = described(tmp_path, monkeypatch, CHAIN, *(run.finish(False) for run in runs))
+    assert "1 other run fails here first" in words
 
 
 def test_the_advice_is_not_about_another_failure_than_the_headline(
@@ -90,7 +89,7 @@ def test_the_advice_is_not_about_another_failure_than_the_headline(
         {"id": "wrong", "check": {"tool_call": {"name": "pay", "arguments": {"amount": 5}}}},
     ]
     run = a_run("r", agent="a", task="pay-1").call("pay", ok=True, amount=7).finish(False)
-    words = described(tmp_path, monkeypatch, {"tasks": ["pay-*"], "sub_goals": goals}, run)
+    words = described(tmp_path, monkeypatch, goals, run)
     assert "'wrong' was attempted but not completed" in words
     assert "1 attempted without success, 1 never attempted" in words
     assert "Fix the tool call, or the reasoning before it: 'wrong' was not completed." in words
