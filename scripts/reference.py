@@ -18,7 +18,7 @@ from scripts import document_keys, format_fields, verb_options
 from untaken import views
 from untaken.facts import TABLES as FACTS
 from untaken.facts.columns import Columns
-from untaken.views.exporting.tabular import RESULTS
+from untaken.views.exporting.evaluations import RESULTS
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 PARTS: Final[dict[str, Callable[[str, bool], str]]] = {

@@ -13,7 +13,7 @@ from foreign_files import tau_record
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.views import files_table
 from untaken.views.upload_results import uploads
-from untaken.views.workspace_contents import Contents, contents, runs_by_id, runs_in_words
+from untaken.views.workspace_files import Contents, contents, runs_by_id, runs_in_words
 from untaken.workspace import Workspace
 from untaken.workspace.intake import take_in
 

@@ -17,7 +17,7 @@ from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.views import first_page
-from untaken.views.overview import Overview, overview
+from untaken.views.first_page import Overview, overview
 from untaken.workspace import Workspace
 from untaken.workspace.derived import FOLDER
 

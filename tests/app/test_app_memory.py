@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.memories import POLICY, remembered
 from untaken.counterfactual.memory import PolicyMemory, applied_signals
-from untaken.views.records import signals_waiting
+from untaken.views.memory import signals_waiting
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch

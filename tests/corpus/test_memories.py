@@ -20,7 +20,7 @@ from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.views import counterfactual_document, dump
-from untaken.views.records import signals_waiting
+from untaken.views.memory import signals_waiting
 
 Drawn = Sequence[tuple[str, bool, float]]
 

@@ -14,7 +14,7 @@ from untaken.errors import Unscored, UntakenError
 from untaken.ledger import ModeAssignment, ReviewNote
 from untaken.ledger.events import Event
 from untaken.views import run_report
-from untaken.views.overview import graphs_by_misses, overview
+from untaken.views.first_page import graphs_by_misses, overview
 from untaken.views.timeline import PREVIEW_CHARS, timeline
 
 

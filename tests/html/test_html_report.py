@@ -23,8 +23,8 @@ from untaken.analysis.fix_first import triage
 from untaken.ledger import read_ledger
 from untaken.plans import load_graphs
 from untaken.scoring import RunScore
+from untaken.views.first_page import overview
 from untaken.views.html.page import css
-from untaken.views.overview import overview
 from untaken.views.statuses import STATUS
 
 ROOT = Path(__file__).parents[2]

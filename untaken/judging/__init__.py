@@ -5,62 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from untaken.lazy_imports import imported_on_first_use
+
+# fmt: off
+
+
 from untaken.judging.agreement import (
-    AgreementEstimate as AgreementEstimate,
-    VerdictAgreement as VerdictAgreement,
-    VerdictPair as VerdictPair,
+    AgreementEstimate as AgreementEstimate, VerdictAgreement as VerdictAgreement, VerdictPair as VerdictPair,
     verdict_agreement as verdict_agreement,
 )
 from untaken.judging.judge import (
-    author as author,
-    findings_of as findings_of,
-    judge_run as judge_run,
-    settle as settle,
+    author as author, findings_of as findings_of, judge_run as judge_run, settle as settle,
     verdict_events as verdict_events,
 )
 from untaken.judging.labelled import LabelledRate as LabelledRate, LabelledRates as LabelledRates
 from untaken.judging.mapping import (
-    JudgedMapping as JudgedMapping,
-    judge_mapping as judge_mapping,
-    mapping_events as mapping_events,
+    JudgedMapping as JudgedMapping, judge_mapping as judge_mapping, mapping_events as mapping_events,
 )
 from untaken.judging.node_verdict import (
-    Citation as Citation,
-    JudgeAnswer as JudgeAnswer,
-    NodeVerdict as NodeVerdict,
-    WhyUnscored as WhyUnscored,
+    Citation as Citation, JudgeAnswer as JudgeAnswer, NodeVerdict as NodeVerdict, WhyUnscored as WhyUnscored,
 )
 from untaken.judging.prompt_injection import (
-    addresses_judge as addresses_judge,
-    finding_of as finding_of,
-    known_texts_to_judges as known_texts_to_judges,
-    texts_to_judges as texts_to_judges,
+    addresses_judge as addresses_judge, finding_of as finding_of,
+    known_texts_to_judges as known_texts_to_judges, texts_to_judges as texts_to_judges,
 )
 from untaken.judging.questions import questions_of as questions_of
 from untaken.judging.reviewers import (
-    ReviewerPair as ReviewerPair,
-    reviewer_pairs as reviewer_pairs,
-    Reliability as Reliability,
-    ReviewedSubGoal as ReviewedSubGoal,
-    Reviewers as Reviewers,
-    reviewers_agreement as reviewers_agreement,
+    Reliability as Reliability, ReviewedSubGoal as ReviewedSubGoal, ReviewerPair as ReviewerPair,
+    Reviewers as Reviewers, reviewer_pairs as reviewer_pairs, reviewers_agreement as reviewers_agreement,
 )
 from untaken.judging.trust import (
-    FEWEST_PAIRS as FEWEST_PAIRS,
-    LEAST_KAPPA as LEAST_KAPPA,
-    JudgeDifference as JudgeDifference,
-    JudgeTrust as JudgeTrust,
-    distrusted as distrusted,
-    unreliable_judges as unreliable_judges,
-    judge_differences as judge_differences,
-    judge_trust as judge_trust,
-    trust_of as trust_of,
+    FEWEST_PAIRS as FEWEST_PAIRS, LEAST_KAPPA as LEAST_KAPPA, JudgeDifference as JudgeDifference,
+    JudgeTrust as JudgeTrust, distrusted as distrusted, judge_differences as judge_differences,
+    judge_trust as judge_trust, trust_of as trust_of, unreliable_judges as unreliable_judges,
 )
 
-# fmt: off
 if TYPE_CHECKING:
     from untaken.judging.asking.access import (
-        ModelAccess as ModelAccess, Progress as Progress, SETTING as SETTING, Spent as Spent,
+        SETTING as SETTING, ModelAccess as ModelAccess, Progress as Progress, Spent as Spent,
     )
     from untaken.judging.asking.question import (
         ModelAnswer as ModelAnswer, Question as Question, Template as Template,
@@ -71,17 +52,17 @@ if TYPE_CHECKING:
         author_of_draft as author_of_draft, has_read as has_read, next_to_read_again as next_to_read_again,
         other_readers as other_readers, unseen as unseen,
     )
+    from untaken.judging.criteria import editing as editing
     from untaken.judging.criteria.consolidation import (
         ConsolidatedCriterion as ConsolidatedCriterion, UniqueCount as UniqueCount,
         unique_by_seeds as unique_by_seeds,
     )
-    from untaken.judging.criteria import editing as editing
     from untaken.judging.criteria.criterion import (
         CriteriaSet as CriteriaSet, Criterion as Criterion, Quantified as Quantified,
         QuantifierRun as QuantifierRun,
     )
     from untaken.judging.criteria.critic import (
-        Proposal as Proposal, TASK_CHARS as TASK_CHARS, example_pair as example_pair,
+        TASK_CHARS as TASK_CHARS, Proposal as Proposal, example_pair as example_pair,
         not_proposed as not_proposed, propose as propose, propose_criteria as propose_criteria,
     )
     from untaken.judging.criteria.deterministic import BY as BY, ledger_criteria as ledger_criteria

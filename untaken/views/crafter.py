@@ -1,27 +1,34 @@
-"""The documents about Crafter: scores, episodes, ablations (§7)."""
+"""Crafter: scores, episodes, ablations and planning records, as documents and as tables (§7)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from untaken import limits
-from untaken.errors import Finding, UntakenError, Where
+from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.ledger import JsonFault, parse_json
 from untaken.simulator import (
+    FULL,
     PUBLISHED,
     Ablation,
     AblationArm,
+    ArmDifference,
     Episode,
     MethodScore,
     Mistakes,
+    PlannedStep,
+    PlanningRecord,
     Setup,
+    Term,
     Watched,
     Watching,
+    WhatIfNot,
     WinSummary,
     found_mistakes,
     remarks,
@@ -31,6 +38,11 @@ from untaken.simulator import (
 )
 from untaken.traces import clip
 from untaken.views.documents import Count, Keys, Part, measured
+from untaken.views.frame import Columns, count, figure, frame, text, truth, why
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 CRAFTER_SCORE_DOCUMENT: Final = Keys.given(
     schema="untaken.crafter-score/1", budget_steps=Count, methods=[MethodScore], findings=[Finding]
@@ -146,3 +158,165 @@ def _with_reasons(value: Any) -> Any:
         name: {"reason": value[f"{name}_reason"]} if f"{name}_reason" in value else _with_reasons(item)
         for name, item in value.items()
     }
+
+
+_NOT_ASKED: Final = Unscored("the action was not evaluated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningSummary:
+    """What was asked over a whole run.
+
+    Attributes:
+        steps: steps done; `wins` is over those that were evaluated.
+        asked_again: steps at which the policy was asked again; at `changed` of them it then did something
+            else.
+        decisions: steps with a causal representation.
+    """
+
+    steps: int
+    wins: WinSummary
+    asked_again: int
+    changed: int
+    decisions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRow:
+    """A step with its number, from 1."""
+
+    number: int
+    step: PlannedStep
+
+    @property
+    def win(self) -> Score:
+        """WIN of the first answer."""
+        return self.step.asked.win if self.step.asked else _NOT_ASKED
+
+    def value(self, intervention: str) -> Score:
+        """σ(r − r̃ψ) of one intervention, or why it has no term."""
+        if self.step.asked is None:
+            return _NOT_ASKED
+        terms = (term.value for term in self.step.asked.terms if term.intervention == intervention)
+        left_out = self.step.asked.left_out.get(intervention, "it was not tried")
+        return next(terms, Unscored(left_out))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmRow:
+    """An arm of an ablation, with the comparison of the full arm to it."""
+
+    arm: AblationArm
+    difference: ArmDifference | None
+
+    @property
+    def published(self) -> float:
+        """The published score of the arm, in percent."""
+        return PUBLISHED[self.arm.name][0]
+
+    @property
+    def published_sd(self) -> float:
+        """Its standard deviation."""
+        return PUBLISHED[self.arm.name][1]
+
+    @property
+    def published_difference(self) -> float | None:
+        """The published score of the full arm less this one's."""
+        return None if self.difference is None else PUBLISHED[FULL][0] - self.published
+
+
+PLANNED_STEPS: Final[Columns[StepRow]] = {
+    "step": count("its number, from 1", "number"),
+    "action": text("what was done", "step.action"),
+    "answered": text("the first answer, which was evaluated", "step.asked?.action"),
+    "win": figure("WIN of the first answer, 0 to 1; 0.5 is a tie", "win", "%.3f"),
+    "verdict": text("better, worse, tie or unscored", "step.asked?.verdict"),
+    "asked_again": truth("whether the policy was asked again", "step.asked?.revise"),
+    "wait": figure("σ(r − r̃) against doing nothing", lambda row: row.value("wait"), "%.3f"),
+    "opposite": figure("σ(r − r̃) against the opposite action", lambda row: row.value("opposite"), "%.3f"),
+    "random": figure("σ(r − r̃) against a random action", lambda row: row.value("random"), "%.3f"),
+    "aim": text("the achievement that was pursued", "step.aim"),
+    "begun": text("the skill that started", "step.begun"),
+    "unlocked": text(
+        "achievements reached for the first time", lambda row: " · ".join(row.step.unlocked) or None
+    ),
+    "reward": figure("the environment's own reward for the action", "step.reward"),
+    "unanswered": text(
+        "why a language model gave no usable answer, so that it waited",
+        lambda row: " · ".join(filter(None, (row.step.unanswered, row.step.unanswered_again))) or None,
+    ),
+    "win_reason": why("win", "win"),
+    "wait_reason": why("wait", lambda row: row.value("wait")),
+    "opposite_reason": why("opposite", lambda row: row.value("opposite")),
+    "random_reason": why("random", lambda row: row.value("random")),
+}
+
+TERMS: Final[Columns[Term]] = {
+    "intervention": text("ψ: how the other action was found", "intervention", title="alternative"),
+    "other": text("ã: the other action", "action", title="its action"),
+    "reward": figure("r̃: its reward f_R, mean over draws", "reward", "%.3f"),
+    "value": figure(
+        "σ(r − r̃), mean over draws; above 0.5 the action done has the higher reward",
+        "value",
+        "%.3f",
+        title="part of WIN",
+    ),
+}
+
+ABLATION: Final[Columns[ArmRow]] = {
+    "arm": text("the arm", "arm.name"),
+    "worlds": count("worlds played", "arm.episodes"),
+    "score": figure("Crafter score over these, in percent", "arm.score"),
+    "score_low": figure("its 95% bootstrap interval over worlds", "arm.score_low"),
+    "score_high": figure("upper end", "arm.score_high"),
+    "achievements": figure("mean number reached in a world", "arm.achievements"),
+    "successes": count("worlds with success", "arm.successes"),
+    "asked_again": figure("share of steps at which the policy was asked again", "arm.asked_again"),
+    "difference": figure("score of the full arm less this one's, same worlds", "difference?.score"),
+    "low": figure("its 95% bootstrap interval over worlds", "difference?.score_low"),
+    "high": figure("upper end", "difference?.score_high"),
+    "more_achievements": figure("mean difference in achievements, same worlds", "difference?.achievements"),
+    "more_low": figure("its 95% bootstrap interval over worlds", "difference?.low"),
+    "more_high": figure("upper end", "difference?.high"),
+    "more_p_holm": figure("sign-flip p of more achievements, over all arms", "difference?.p_holm"),
+    "success_difference": figure(
+        "success rate of the full arm less this one's, same worlds", "difference?.success"
+    ),
+    "success_low": figure("its 95% adjusted Wald interval", "difference?.success_low"),
+    "success_high": figure("upper end", "difference?.success_high"),
+    "published": figure("published score, in percent: not comparable in level", "published"),
+    "published_sd": figure("its standard deviation over 5 seeds", "published_sd"),
+    "published_difference": figure("published full arm less this one", "published_difference"),
+}
+
+
+def planning_summary(record: PlanningRecord) -> PlanningSummary:
+    """What was asked over a whole run."""
+    asked = [(step, step.asked) for step in record.steps if step.asked is not None]
+    return PlanningSummary(
+        steps=len(record.steps),
+        wins=summarise_wins([found for _, found in asked]),
+        asked_again=sum(found.revise for _, found in asked),
+        changed=sum(
+            # without an answer it only waited
+            found.revise and step.action != found.action and not step.unanswered_again
+            for step, found in asked
+        ),
+        decisions=sum(step.causes is not None for step in record.steps),
+    )
+
+
+def planned_steps_table(record: PlanningRecord) -> pd.DataFrame:
+    """One row per step of a record of planning (columns: `PLANNED_STEPS`)."""
+    return frame(PLANNED_STEPS, (StepRow(number=n, step=s) for n, s in enumerate(record.steps, start=1)))
+
+
+def terms_table(found: WhatIfNot) -> pd.DataFrame:
+    """One row per term of a What-If-Not reward (columns: `TERMS`)."""
+    return frame(TERMS, found.terms)
+
+
+def ablation_table(found: Ablation) -> pd.DataFrame:
+    """One row per arm of an ablation, beside the published figures (columns: `ABLATION`)."""
+    known = {difference.without: difference for difference in found.differences}
+    return frame(ABLATION, (ArmRow(arm=arm, difference=known.get(arm.name)) for arm in found.arms))

@@ -10,8 +10,7 @@ from untaken.counterfactual import THRESHOLD, abort_unread
 from untaken.errors import Finding
 from untaken.views.counterfactuals import counterfactual_document
 from untaken.views.documents import Part
-from untaken.views.ranking_tables import missing_rule
-from untaken.views.rankings import rank_document
+from untaken.views.rankings import missing_rule, rank_document
 from untaken.views.scores import score_document
 
 Unread = Sequence[Finding]

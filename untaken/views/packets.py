@@ -33,9 +33,9 @@ from untaken.numbers import counted, interval, percent, points
 from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, apply, as_literal, export_graph
 from untaken.scoring import ABSENT, Cause, FieldDifference, NodeScore, RunScore, UnusedValue, cause_words
 from untaken.views.audit import writes_in_words
-from untaken.views.cause import first_failed
 from untaken.views.documents import Count, Keys
 from untaken.views.known_values import values_of_run
+from untaken.views.review import first_failed
 from untaken.visible import visible
 
 PacketKind = Literal["fix", "cause", "plan", "versions", "run"]

@@ -21,11 +21,10 @@ from untaken.judging import (
 )
 from untaken.ledger import Run, readable
 from untaken.scoring import RunScore
-from untaken.views.cause import RunCause, cause_of, first_failed, outline_of
 from untaken.views.documents import Document, Keys, Part
 from untaken.views.frame import Columns, as_facts, count, figure, frame, interval, moment, reasons, text
 from untaken.views.judging import REVIEWERS
-from untaken.views.review import OrderedRun, review_order
+from untaken.views.review import OrderedRun, RunCause, cause_of, first_failed, outline_of, review_order
 from untaken.views.shapes import Schema
 from untaken.workspace import STATUSES, Review
 

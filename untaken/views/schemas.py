@@ -15,7 +15,6 @@ from untaken.ledger import AnyEvent, Head, Name
 from untaken.plans import PlanGraph
 from untaken.simulator import PlanningRecord
 from untaken.views.audit import AUDIT_DOCUMENT
-from untaken.views.causes import CAUSES_DOCUMENT
 from untaken.views.compare import COMPARE_DOCUMENT
 from untaken.views.counterfactuals import COUNTERFACTUAL_DOCUMENT
 from untaken.views.crafter import (
@@ -24,12 +23,11 @@ from untaken.views.crafter import (
     CRAFTER_SCORE_DOCUMENT,
     CRAFTER_WIN_DOCUMENT,
 )
-from untaken.views.criteria import CRITERIA_DOCUMENT, CRITERIA_VERIFY_DOCUMENT
+from untaken.views.criteria import CRITERIA_DOCUMENT, CRITERIA_VERIFY_DOCUMENT, PROPOSAL_DOCUMENT
 from untaken.views.documents import Keys
-from untaken.views.formats import CONVERT_DOCUMENT, EXPORT_DOCUMENT, FORMATS_DOCUMENT
+from untaken.views.formats import CONVERT_DOCUMENT, EXPORT_DOCUMENT, FORMATS_DOCUMENT, MAPPING_CHECK_DOCUMENT
 from untaken.views.issues import ISSUES_DOCUMENT
 from untaken.views.judging import AGREE_DOCUMENT, JUDGE_DOCUMENT
-from untaken.views.mappings import MAPPING_CHECK_DOCUMENT
 from untaken.views.memory import (
     APPLY_DOCUMENT,
     MEMORY_DOCUMENT,
@@ -37,9 +35,13 @@ from untaken.views.memory import (
     QUEUE_DOCUMENT,
     VERIFY_MEMORY_DOCUMENT,
 )
-from untaken.views.mode_agreement import MODES_AGREE_DOCUMENT
 from untaken.views.mode_analysis import MODES_DOCUMENT
-from untaken.views.modes import MODES_NOTES_DOCUMENT, MODES_OVERVIEW, MODES_SUGGEST_DOCUMENT
+from untaken.views.modes import (
+    MODES_AGREE_DOCUMENT,
+    MODES_NOTES_DOCUMENT,
+    MODES_OVERVIEW,
+    MODES_SUGGEST_DOCUMENT,
+)
 from untaken.views.packets import PACKET_DOCUMENT
 from untaken.views.plans import (
     GRAPH_CHECK_DOCUMENT,
@@ -47,12 +49,11 @@ from untaken.views.plans import (
     GRAPH_DISCOVER_DOCUMENT,
     GRAPH_DRAW_DOCUMENT,
 )
-from untaken.views.proposing import PROPOSAL_DOCUMENT
 from untaken.views.rankings import RANK_DOCUMENT
 from untaken.views.reviewing import REVIEW_DOCUMENT
 from untaken.views.scores import GATE_DOCUMENT, SCORE_DOCUMENT, VERIFY_DOCUMENT
 from untaken.views.shapes import Schema, shape
-from untaken.views.triage import TRIAGE_DOCUMENT
+from untaken.views.triage import CAUSES_DOCUMENT, TRIAGE_DOCUMENT
 from untaken.views.versions import VERSIONS_DOCUMENT
 from untaken.views.workspace import (
     BACKUP_DOCUMENT,

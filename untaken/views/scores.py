@@ -1,23 +1,31 @@
-"""The JSON documents of scores, of integrity verdicts and of the gate."""
+"""Scores of runs, integrity verdicts and the gate: tables by run and sub-goal, and the JSON documents."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
-from untaken.analysis import GateCheck, SequentialCheck
+from untaken.analysis import Contradiction, Corpus, GateCheck, SequentialCheck
+from untaken.counterfactual import EvaluationStatus, Summary
 from untaken.errors import Finding, Unscored
+from untaken.facts import ABOUT_RUN, WHY_UNSCORED
 from untaken.judging import JudgeStanding
-from untaken.ledger import Integrity
+from untaken.ledger import Integrity, Run
 from untaken.scoring import AgentScore, MissingRule, NodeScore, RunScore
 from untaken.views.documents import Count, Document, Keys, Part, entry
+from untaken.views.frame import Columns, as_facts, count, figure, frame, text
 from untaken.views.issues import GATED_ISSUE
 from untaken.views.shapes import shape
 from untaken.views.spending import AgentUsage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 _FAILED: Final = Keys(NodeScore, "missed nearest differences")
 _SCORED: Final = Keys(
@@ -125,3 +133,68 @@ GATE_DOCUMENT: Final = Keys.given(
 
 `issues` are those checked on the runs, `judges` what the verdicts of judges in them are worth.
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """All that is known about one run."""
+
+    run: Run
+    score: RunScore | Unscored
+    evaluation: EvaluationStatus
+    summary: Summary
+    contradiction: Contradiction | None
+
+
+class NodeRow(Struct, frozen=True, gc=False):
+    """One sub-goal in one run."""
+
+    score: RunScore
+    node: NodeScore
+
+
+RUNS: Final[Columns[RunRow]] = {
+    **ABOUT_RUN,
+    "contradiction": text("lucky, unlucky, or nothing", "contradiction?.kind"),
+    "evaluation": text("counterfactual evaluation: evaluated, skipped, aborted", "evaluation"),
+    "decisions": count("decision points", "summary.decisions"),
+    "better_alternatives": count("branches that score higher", "summary.alternative_may_be_better"),
+    "max_delta": figure("largest delta over all branches", "summary.max_delta"),
+    **WHY_UNSCORED,
+}
+
+SUB_GOALS: Final[Columns[NodeRow]] = {
+    **as_facts("digest run_id task_id task_repeat agent", at="score."),
+    "graph": text("the plan graph", "score.graph_id"),
+    **as_facts("sub_goal title critical status attempted completed", at="node."),
+    "decided_by": text("what decided", "node.decided_by"),
+    "reason": text("the result in words", "node.reason"),
+    "actions": count("actions mapped to it", lambda row: len(row.node.events)),
+    "completed_at": count("seq after which it was completed", "node.completed_at"),
+}
+
+
+def run_rows(corpus: Corpus) -> list[RunRow]:
+    """What is known about each run, in reading order."""
+    contradictions = {c.digest: c for c in corpus.contradictions}
+    return [
+        RunRow(
+            run=run,
+            score=corpus.scores[digest],
+            evaluation=corpus.evaluations.status(digest),
+            summary=corpus.evaluations.summary(digest),
+            contradiction=contradictions.get(digest),
+        )
+        for digest, run in corpus.runs.items()
+    ]
+
+
+def runs_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per run (columns: `RUNS`); unscored figures are ``NA`` with the reason in ``<key>_reason``."""
+    return frame(RUNS, run_rows(corpus))
+
+
+def sub_goals_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per scored run and sub-goal of its graph (columns: `SUB_GOALS`)."""
+    scores = (score for score in corpus.scores.values() if isinstance(score, RunScore))
+    return frame(SUB_GOALS, [NodeRow(score, node) for score in scores for node in score.nodes])

@@ -13,8 +13,7 @@ from untaken.judging import finding_of, known_texts_to_judges, texts_to_judges
 from untaken.ledger import Integrity, Run
 from untaken.plans import PlanGraph
 from untaken.scoring import NodeScore, RunScore
-from untaken.views.cause import RunCause, cause_of
-from untaken.views.review import review_kind
+from untaken.views.review import RunCause, cause_of, review_kind
 from untaken.views.timeline import Timeline, timeline
 from untaken.views.unhandled_failures import UnhandledFailure, find_unhandled
 

@@ -25,7 +25,7 @@ from untaken.facts import rules_of
 from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
-from untaken.views.overview import Overview
+from untaken.views.first_page import Overview
 from untaken.views.review import OrderedRun
 from untaken.views.spending import AgentUsage, corpus_usage
 from untaken.workspace import has_answer, key_of, load_answer, save_answer

@@ -1,16 +1,18 @@
-"""What Untaken says about a run, as the evaluation results that other tools show."""
+"""What Untaken says about a run, as the evaluation results that other tools show, and as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
 
+from untaken.csv_export import csv_text
 from untaken.errors import Score, Unscored, number, reason
 from untaken.ledger import Run, Verdict
 from untaken.scoring import NodeScore, RunScore, not_withdrawn, whose_count
+from untaken.views.frame import Columns, RowWith, as_facts, count, figure, frame, text
 
 UNSCORED: Final = "unscored"
 PASSED: Final = {True: "pass", False: "fail"}
@@ -132,3 +134,26 @@ def _sub_goal(node: NodeScore) -> Evaluation:
         sub_goal=node.sub_goal,
         seq=node.evidence[0] if node.evidence else None,
     )
+
+
+RESULTS: Final[Columns[RowWith[Run, Evaluation]]] = {
+    **as_facts("run_id task_id task_repeat=started.task_repeat agent model=started.model digest", at="row."),
+    "name": text(
+        "`success`, `completion`, `critical_completion`, `diagnosis`, `sub_goal:ID` or `verdict:ID`",
+        "beside.name",
+    ),
+    "value": figure("1 for passed and 0 for failed, or a rate", "beside.value"),
+    "label": text("`pass`, `fail`, `unscored`, a status or a diagnosis; empty for a rate", "beside.label"),
+    "by": text(
+        "`ledger` (recorded), `untaken` (computed), what decided it, or the verdict's author", "beside.by"
+    ),
+    "explanation": text("in words; of an unscored result, why", "beside.explanation"),
+    "sub_goal": text("that it is about", "beside.sub_goal"),
+    "seq": count("of the event that it rests on or was recorded as", "beside.seq"),
+}
+
+
+def csv_table(runs: Iterable[EvaluatedRun]) -> bytes:
+    """The results as CSV (UTF-8)."""
+    results = (RowWith(each.run, says) for each in runs for says in each.evaluations)
+    return csv_text(frame(RESULTS, results)).encode("utf-8")

@@ -13,10 +13,10 @@ from untaken.errors import Unscored, first_few
 from untaken.numbers import counted, decimal, interval, p_value, signed
 from untaken.scoring import cause_words
 from untaken.views.advising import Advised, AdvisedChoice
-from untaken.views.cause import cause_of
 from untaken.views.html.markup import Markup, facts, row, run_list, run_name, section, short, table, tag
 from untaken.views.html.summary import gain_words
 from untaken.views.plan_words import groups_words
+from untaken.views.review import cause_of
 from untaken.views.statuses import STAR
 
 FOCUSED: Final = 5

@@ -8,8 +8,8 @@ from untaken.analysis import Corpus, ReadRun, Taxonomy, modes_of, modes_seen, no
 from untaken.numbers import counted
 from untaken.scoring import RunScore
 from untaken.views.briefing import run_brief
-from untaken.views.cause import cause_of
 from untaken.views.html.markup import Markup, row, run_name, section, short, table, tag
+from untaken.views.review import cause_of
 
 FOCUSED: Final = 5
 LISTED: Final = 200

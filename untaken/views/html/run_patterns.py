@@ -12,10 +12,9 @@ from untaken.errors import Unscored, first_few
 from untaken.numbers import counted
 from untaken.plans import PlanGraph
 from untaken.scoring import NodeResult, RunScore
-from untaken.views.cause import ReviewKind
 from untaken.views.html.markup import Markup, row, run_list, section, short, table, tag, together
 from untaken.views.html.plan_picture import Picture, described, legend, plan_picture
-from untaken.views.review import ReviewItem, review_queue
+from untaken.views.review import ReviewItem, ReviewKind, review_queue
 from untaken.views.statuses import STAR, STATUS, StatusName, shown_status
 
 FOCUSED: Final = 4

@@ -5,9 +5,9 @@ from __future__ import annotations
 from untaken.analysis import Corpus, FixItem, Triage, metric_words
 from untaken.errors import Unscored, number
 from untaken.numbers import counted, interval, percent, points, signed
+from untaken.views.first_page import Overview, Share
 from untaken.views.html.better import leaders
 from untaken.views.html.markup import Markup, short, tag, together
-from untaken.views.overview import Overview, Share
 
 
 def lead(corpus: Corpus, seen: Overview, found: Triage, *, broken: int) -> Markup:
