@@ -8,8 +8,7 @@ import pytest
 from untaken.judging.asking import Question, Template
 from untaken.judging.asking.question import REPLY_TOKENS
 from untaken.judging.criteria.critic import CriticAnswer, Proposed
-from untaken.judging.node_verdict import Citation
-from untaken.judging.questions import JudgeAnswer
+from untaken.judging.questions import Citation, JudgeAnswer
 from untaken.simulator.state_causality.prompted import AnsweredEdge, Inferred, Named
 
 LONGEST = [

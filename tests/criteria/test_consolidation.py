@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.judging.criteria import Criterion, consolidate, unique_by_seeds
-from untaken.judging.criteria.embedding import USUAL_TAU, Measure, embedder, likeness, usual_measure
+from untaken.judging.criteria.consolidation import USUAL_TAU, Measure, embedder, likeness, usual_measure
 
 MEASURES: tuple[Measure, ...] = ("embedding", "words")
 SAME = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_score_properties import IDS, graphs, runs
 
 from untaken.judging import addresses_judge
-from untaken.judging.envelope import CLOSE, OPEN, enveloped
+from untaken.judging.rendering import CLOSE, OPEN, enveloped
 from untaken.ledger.events import RunFinished
 from untaken.plans import PlanGraph
 from untaken.scoring import score_run

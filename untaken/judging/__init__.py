@@ -21,7 +21,7 @@ from untaken.judging.labelled import LabelledRate as LabelledRate, LabelledRates
 from untaken.judging.mapping import (
     JudgedMapping as JudgedMapping, judge_mapping as judge_mapping, mapping_events as mapping_events,
 )
-from untaken.judging.node_verdict import (
+from untaken.judging.questions import (
     Citation as Citation, JudgeAnswer as JudgeAnswer, NodeVerdict as NodeVerdict, WhyUnscored as WhyUnscored,
 )
 from untaken.judging.prompt_injection import (
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from untaken.judging.criteria.disturb import (
         ATTACKS as ATTACKS, ATTACK_TITLES as ATTACK_TITLES, ATTACK_WORDS as ATTACK_WORDS,
     )
-    from untaken.judging.criteria.embedding import WORDS_IN as WORDS_IN
+    from untaken.judging.criteria.consolidation import WORDS_IN as WORDS_IN
     from untaken.judging.criteria.files import (
         criteria_bytes as criteria_bytes, load_criteria as load_criteria, save_criteria as save_criteria,
     )
@@ -108,13 +108,13 @@ if TYPE_CHECKING:
         CriterionCheck as CriterionCheck, Discrimination as Discrimination, Verification as Verification,
         VerifierThresholds as VerifierThresholds, verify_criteria as verify_criteria,
     )
-    from untaken.judging.envelope import enveloped as enveloped, nonce_for as nonce_for
+    from untaken.judging.rendering import enveloped as enveloped, nonce_for as nonce_for
     from untaken.judging.labelling import labelled_rates as labelled_rates
-    from untaken.judging.node_verdict import UNSCORED_WORDS as UNSCORED_WORDS
+    from untaken.judging.questions import UNSCORED_WORDS as UNSCORED_WORDS
     from untaken.judging.passport import (
         Figure as Figure, JudgePassport as JudgePassport, measure_judges as measure_judges,
     )
-    from untaken.judging.passport_file import (
+    from untaken.judging.passport import (
         FILE as FILE, Passports as Passports, load_passports as load_passports,
         passports_beside as passports_beside, save_passports as save_passports,
     )

@@ -15,16 +15,19 @@ from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.judging.asking import ModelAccess, ModelAnswer
 from untaken.judging.asking.access import Progress
 from untaken.judging.evidence import RunEvidence, is_claim
-from untaken.judging.node_verdict import (
+from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
+from untaken.judging.questions import (
     UNSCORED_WORDS,
     Citation,
     JudgeAnswer,
     JudgeReport,
+    NodeQuestion,
     NodeVerdict,
     WhyUnscored,
+    described,
+    questions_of,
+    sub_goal_digest,
 )
-from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
-from untaken.judging.questions import NodeQuestion, described, questions_of, sub_goal_digest
 from untaken.judging.rendering import holds
 from untaken.judging.view import record_of
 from untaken.ledger import Draft, Event, Evidence, MadeWith, Run, Verdict

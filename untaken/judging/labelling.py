@@ -6,28 +6,58 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
+from statistics import fmean
 from typing import Final, Literal
 
 import numpy as np
 
-from untaken.errors import Unscored, UntakenError
-from untaken.judging.label_draw import JudgedItem, draw_findings
+from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging.labelled import LabelledRate, LabelledRates
 from untaken.ledger import Run, Verdict
+from untaken.numbers import percent
 from untaken.scoring import not_withdrawn, ruling, whose_count
-from untaken.stats import Corrected, Labels, Target, corrected_difference, corrected_rate
+from untaken.stats import (
+    Corrected,
+    Floats,
+    Labels,
+    Target,
+    corrected_difference,
+    corrected_rate,
+    draw_test,
+    weighted_draw_test,
+)
 
 Odds = Mapping[tuple[str, str], float]
 """(run id, sub-goal) → the probability with which it was drawn; the sub-goal is empty for all of a run."""
 MOST_AGENTS: Final = 12
 """Agents whose differences are taken, by name; pairs grow with the square."""
+HINT: Final = "Label a random draw (the review queue offers one), or give the odds of each label with --odds."
+START: Final = "start"
+AGENT: Final = "agent"
+WORDS: Final[Mapping[str, str]] = {
+    "verdict": "the judge calls {some} of them met, and {all} of all",
+    "outcome": "{some} of their runs succeeded, and {all} of all",
+    "task": "their tasks succeed in {some} of runs, and all tasks in {all}",
+}
+"""Features with a share; the other two are the start and the agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Item(JudgedItem):
+class JudgedItem:
+    """A sub-goal of a run that a judge was asked about; `judge` and `people` are NaN where unknown.
+
+    `odds` are those with which its label was drawn; ``None`` where all had the same.
+    """
+
+    digest: str
+    agent: str
+    task_id: str
     graph: str
     sub_goal: str
     cluster: str
+    judge: float
+    people: float
+    odds: float | None
 
 
 def labelled_rates(
@@ -58,7 +88,7 @@ def labelled_rates(
     """
     unbroken = [run for run in runs if not run.integrity.broken]
     tasks = len({run.task_id for run in unbroken}) > 1
-    items: list[_Item] = []
+    items: list[JudgedItem] = []
     outside = 0
     for run in unbroken:
         found, unasked = _items(run, people, judge, run.task_id if tasks else run.digest, odds)
@@ -95,7 +125,7 @@ def labelled_rates(
 
 def _items(
     run: Run, people: Sequence[str], judge: Sequence[str], cluster: str, odds: Odds | None
-) -> tuple[list[_Item], int]:
+) -> tuple[list[JudgedItem], int]:
     spoken: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in not_withdrawn(run.of(Verdict)):
         spoken[verdict.sub_goal].append(verdict)
@@ -107,7 +137,7 @@ def _items(
             continue
         given_label = np.nan if label is None else label
         found.append(
-            _Item(
+            JudgedItem(
                 digest=run.digest,
                 agent=run.agent,
                 task_id=run.task_id,
@@ -149,15 +179,15 @@ def _odds_of(run: Run, sub_goal: str, odds: Odds) -> float:
 
 
 def _grouped(
-    items: Iterable[_Item], key: Callable[[_Item], tuple[str, str]]
-) -> dict[tuple[str, str], list[_Item]]:
-    groups: dict[tuple[str, str], list[_Item]] = defaultdict(list)
+    items: Iterable[JudgedItem], key: Callable[[JudgedItem], tuple[str, str]]
+) -> dict[tuple[str, str], list[JudgedItem]]:
+    groups: dict[tuple[str, str], list[JudgedItem]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)
     return groups
 
 
-def _labels(items: Sequence[_Item]) -> Labels:
+def _labels(items: Sequence[JudgedItem]) -> Labels:
     """The odds of each item; where none were given, the group's share of labels."""
     people = np.array([item.people for item in items])
     even = float(np.mean(~np.isnan(people))) if len(items) else 0.0
@@ -180,3 +210,76 @@ def _rate(
 ) -> LabelledRate:
     given = {field.name: getattr(found, field.name) for field in fields(Corrected)}
     return LabelledRate(part=part, name=name, other=other, graph=graph, **given)
+
+
+def draw_findings(items: Sequence[JudgedItem], *, runs: Sequence[Run]) -> tuple[Finding, ...]:
+    """A warning where labels are no random draw of the items, or where that cannot be checked.
+
+    Args:
+        items: every sub-goal that the judge was asked about.
+        runs: all of them, which tell how often a task succeeds and when each run started.
+    """
+    labelled = ~np.isnan(np.array([item.people for item in items]))
+    if not labelled.any() or labelled.all():  # nothing was drawn
+        return ()
+    features = _features(items, runs)
+    digests, tasks = (
+        np.unique(codes, return_inverse=True)[1]
+        for codes in ([item.digest for item in items], [item.task_id for item in items])
+    )
+    odds = np.array([np.nan if item.odds is None else item.odds for item in items])
+    if np.isnan(odds[labelled]).any():
+        found = draw_test(labelled, digests, tasks, features)
+    else:
+        found = weighted_draw_test(labelled, odds, tasks, features)
+    if isinstance(found, Unscored):
+        message = f"whether the labels are a random draw cannot be checked: {found.reason}"
+        return (Finding(code="labels-draw-unknown", message=message, hint=HINT),)
+    if not found.unusual:
+        return ()
+    words = "; ".join(_words(name, features[name], labelled, items) for name in found.unusual)
+    message = f"the labelled sub-goals do not look like a random draw: {words}"
+    return (Finding(code="labels-not-random", message=message, hint=HINT),)
+
+
+def _features(items: Sequence[JudgedItem], runs: Sequence[Run]) -> dict[str, Floats]:
+    """What is known of every item; NaN where it was not recorded."""
+    outcome = {run.digest: _success(run) for run in runs}
+    by_task: dict[str, list[float]] = defaultdict(list)
+    for run in runs:
+        if not np.isnan(outcome[run.digest]):
+            by_task[run.task_id].append(outcome[run.digest])
+    # Ranks: one late run would outweigh all.
+    rank = {ts: place for place, ts in enumerate(sorted({run.started.ts for run in runs}))}
+    began = {run.digest: float(rank[run.started.ts]) for run in runs}
+    agents = sorted({item.agent for item in items})
+    return {
+        "verdict": np.array([item.judge for item in items]),
+        "outcome": np.array([outcome[item.digest] for item in items]),
+        "task": np.array(
+            [fmean(by_task[item.task_id]) if by_task[item.task_id] else np.nan for item in items]
+        ),
+        START: np.array([began[item.digest] for item in items]),
+        AGENT: np.array([[float(item.agent == agent) for agent in agents] for item in items]),
+    }
+
+
+def _success(run: Run) -> float:
+    success = run.finished.success if run.finished else None
+    return np.nan if success is None else float(success)
+
+
+def _words(name: str, values: Floats, labelled: np.ndarray, items: Sequence[JudgedItem]) -> str:
+    if name == START:
+        earlier = values[labelled].mean() < values.mean()
+        return f"their runs started {'earlier' if earlier else 'later'} than the others"
+    if name == AGENT:
+        away = values[labelled].mean(axis=0) - values.mean(axis=0)
+        most = int(np.abs(away).argmax())
+        agent = sorted({item.agent for item in items})[most]
+        some, everything = (
+            percent(float(column.mean())) for column in (values[labelled, most], values[:, most])
+        )
+        return f"{some} of them are of {agent!r}, and {everything} of all"
+    some, everything = (percent(float(np.nanmean(one))) for one in (values[labelled], values))
+    return WORDS[name].format(some=some, all=everything)

@@ -10,11 +10,10 @@ from msgspec import Meta, Struct
 
 from untaken.judging.asking import ModelAccess, ModelAnswer, Question
 from untaken.judging.asking.access import Progress
-from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.judge import author
 from untaken.judging.prompt_injection import texts_to_judges
 from untaken.judging.questions import described, template
-from untaken.judging.rendering import event_text, headline
+from untaken.judging.rendering import enveloped, event_text, headline, nonce_for
 from untaken.judging.view import record_of
 from untaken.ledger import ActionMapping, Draft, MappedAction, Run, ToolCall
 from untaken.plans import PlanGraph, graph_digest, map_actions

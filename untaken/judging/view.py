@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from untaken.judging.asking import Tool
-from untaken.judging.envelope import enveloped
-from untaken.judging.rendering import event_text, headline
+from untaken.judging.rendering import enveloped, event_text, headline
 from untaken.ledger import ABOUT_RUN, Event, Run, RunFinished, State
 from untaken.scoring import StateFold
 

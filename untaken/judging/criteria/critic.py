@@ -12,17 +12,15 @@ from msgspec import Meta, Struct
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging.asking import ModelAccess, ModelAnswer, Question, Template, read_template
 from untaken.judging.asking.access import Progress
-from untaken.judging.criteria.consolidation import Consolidation, consolidate
+from untaken.judging.criteria.consolidation import Consolidation, Measure, consolidate
 from untaken.judging.criteria.criterion import CriteriaSet, Criterion
-from untaken.judging.criteria.embedding import Measure
-from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.prompt_injection import (
     addresses_judge,
     finding_of,
     known_texts_to_judges,
     texts_to_judges,
 )
-from untaken.judging.rendering import event_text, headline
+from untaken.judging.rendering import enveloped, event_text, headline, nonce_for
 from untaken.judging.view import record_of
 from untaken.ledger import Run
 

@@ -22,8 +22,8 @@ from untaken.judging.criteria.deterministic import (
     read_runs,
 )
 from untaken.judging.criteria.disturb import ATTACKS, Attack, disturb, spoiled
-from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
+from untaken.judging.rendering import enveloped, nonce_for
 from untaken.judging.view import LedgerView, record_of
 from untaken.ledger import Event, Run, RunFinished, RunStarted
 from untaken.plans import GraphSet, PlanGraph

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
@@ -24,6 +24,8 @@ from untaken.judging.criteria.stability import Stability, stability
 from untaken.numbers import counted, interval, p_value, percent
 
 NOT_DONE: Final = Unscored("not done: no values of disturbed runs were given")
+ALONE: Final = Unscored("no kept criterion says the same")
+KEPT: Final = "kept: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,25 +112,6 @@ class Verification:
         return tuple(check.name for check in self.criteria if check.keep)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Measured:
-    name: str
-    stability: Stability
-    discrimination: Discrimination
-
-    @property
-    def passes(self) -> bool:
-        return bool(self.stability.stable and self.discrimination.discriminates)
-
-    @property
-    def strength(self) -> float:
-        """Stronger criteria are kept first: by separation, then by the attacks they detect."""
-        theta = self.discrimination.separation.superiority
-        detected = sum(test.detected for test in self.discrimination.attacks)
-        # Attacks decide between those that separate alike.
-        return (-inf if isinstance(theta, Unscored) else theta) + detected / 1_000
-
-
 def verify_criteria(
     passes: Sequence[QuantifierRun],
     *,
@@ -150,22 +133,22 @@ def verify_criteria(
     """
     asked, attacked = thresholds or VerifierThresholds(), disturbed or {}
     names = dict.fromkeys(c.name for run in passes for c in run.criteria)
-    measured = [_measure(passes, attacked, name, asked) for name in names]
-    kept: list[_Measured] = []
-    twins: dict[str, _Twin] = {}
+    checks = [_measure(passes, attacked, name, asked) for name in names]
+    kept: list[CriterionCheck] = []
+    twins: dict[str, CriterionCheck] = {}
     means = {name: subject_means(passes, name) for name in names}
     task_of = tasks_of_subjects(passes)
     # Of two that say the same, the stronger one stays.
-    for one in sorted((m for m in measured if m.passes), key=lambda m: -m.strength):
+    for one in sorted((check for check in checks if check.keep), key=lambda check: -_strength(check)):
         pairs = ((k.name, _correlation(means[one.name], means[k.name], task_of)) for k in kept)
-        found = (_twin(one.name, other, rho, asked, similarities) for other, rho in pairs)
+        found = (_as_twin(one, other, rho, asked, similarities) for other, rho in pairs)
         twin = next((each for each in found if each), None)
         if twin is None:
             kept.append(one)
         else:
             twins[one.name] = twin
     return Verification(
-        criteria=tuple(_check(one, twins.get(one.name)) for one in measured),
+        criteria=tuple(twins.get(one.name, one) for one in checks),
         passes=len(passes),
         subjects=len({item.subject for run in passes for item in run.items}),
         attacks=tuple(attacked),
@@ -178,16 +161,33 @@ def _measure(
     disturbed: Mapping[str, Sequence[QuantifierRun]],
     name: str,
     asked: VerifierThresholds,
-) -> _Measured:
+) -> CriterionCheck:
+    """A criterion by itself, whatever others say."""
     steady = stability(passes, name, cv=asked.cv, sd_share=asked.sd_share, near_zero=asked.near_zero)
     tests = attack_tests(passes, disturbed, name)
     found = separation(passes, name)
     note, verdict = _discriminates(found, tests)
-    return _Measured(
+    keep = bool(steady.stable and verdict)
+    stable = {True: "stable", False: "not stable", None: "stability unknown"}[steady.stable]
+    verdicts = {True: "discriminates", False: "does not discriminate", None: "discrimination unknown"}
+    return CriterionCheck(
         name=name,
         stability=steady,
         discrimination=Discrimination(separation=found, attacks=tests, discriminates=verdict, note=note),
+        redundant_with=None,
+        correlation=ALONE,
+        similarity=ALONE,
+        keep=keep,
+        reason=f"{KEPT if keep else 'rejected: '}{stable} ({steady.note}); {verdicts[verdict]} ({note})",
     )
+
+
+def _strength(check: CriterionCheck) -> float:
+    """Stronger criteria are kept first: by separation, then by the attacks they detect."""
+    theta = check.discrimination.separation.superiority
+    detected = sum(test.detected for test in check.discrimination.attacks)
+    # Attacks decide between those that separate alike.
+    return (-inf if isinstance(theta, Unscored) else theta) + detected / 1_000
 
 
 def _discriminates(found: Separation, tests: Sequence[AttackTest]) -> tuple[str, bool | None]:
@@ -223,24 +223,16 @@ def _attack_words(test: AttackTest) -> str:
     return f"{what} ({test.wins} worse, {test.ties} equal, {test.losses} better of {counted(test.n, 'task')})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Twin:
-    name: str
-    correlation: Score
-    similarity: Score
-    words: str
-
-
-def _twin(
-    name: str,
+def _as_twin(
+    one: CriterionCheck,
     other: str,
     correlation: tuple[Score, int, int],
     asked: VerifierThresholds,
     similarities: Mapping[tuple[str, str], float] | None,
-) -> _Twin | None:
-    """The kept criterion as a twin of this one, where the two say the same."""
+) -> CriterionCheck | None:
+    """The criterion rejected, where it says what a kept one says."""
     rho, runs, n = correlation
-    alike = (similarities or {}).get((name, other), (similarities or {}).get((other, name)))
+    alike = (similarities or {}).get((one.name, other), (similarities or {}).get((other, one.name)))
     # What goes down whenever the other goes up says no more than that one.
     together = not isinstance(rho, Unscored) and abs(rho) >= asked.correlation and n >= asked.subjects
     if together:
@@ -251,7 +243,14 @@ def _twin(
     else:
         return None
     similarity = Unscored("no likeness of names and descriptions was given") if alike is None else alike
-    return _Twin(name=other, correlation=rho, similarity=similarity, words=words)
+    return replace(
+        one,
+        redundant_with=other,
+        correlation=rho,
+        similarity=similarity,
+        keep=False,
+        reason=f"rejected: says what {other!r} says ({words}); {one.reason.removeprefix(KEPT)}",
+    )
 
 
 def _correlation(
@@ -261,28 +260,3 @@ def _correlation(
     common = [subject for subject in first if subject in second]
     rho = stats.spearman([first[s] for s in common], [second[s] for s in common])
     return rho, len(common), len({task_of[subject] for subject in common})
-
-
-def _check(one: _Measured, twin: _Twin | None) -> CriterionCheck:
-    alone = Unscored("no kept criterion says the same")
-    keep = one.passes and twin is None
-    return CriterionCheck(
-        name=one.name,
-        stability=one.stability,
-        discrimination=one.discrimination,
-        redundant_with=twin.name if twin else None,
-        correlation=twin.correlation if twin else alone,
-        similarity=twin.similarity if twin else alone,
-        keep=keep,
-        reason=_reason(one, twin),
-    )
-
-
-def _reason(one: _Measured, twin: _Twin | None) -> str:
-    steady, shown = one.stability, one.discrimination
-    stable = {True: "stable", False: "not stable", None: "stability unknown"}[steady.stable]
-    verdicts = {True: "discriminates", False: "does not discriminate", None: "discrimination unknown"}
-    words = f"{stable} ({steady.note}); {verdicts[shown.discriminates]} ({shown.note})"
-    if twin is not None:
-        return f"rejected: says what {twin.name!r} says ({twin.words}); {words}"
-    return f"{'kept' if one.passes else 'rejected'}: {words}"
