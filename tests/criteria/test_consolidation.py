@@ -82,7 +82,7 @@ EVERY = [a_criterion(*words) for row in SAME for words in row]
 
 def rows_together(by: Measure) -> tuple[list[float], list[float]]:
     """Cosines of pairs that say the same, and of pairs that do not."""
-    cosines = likeness(EVERY, by=by).cosines
+    cosines = likeness(EVERY, by)
     pairs = list(combinations(range(len(EVERY)), 2))
     same = [cosines[a][b] for a, b in pairs if a // 3 == b // 3]
     return same, [cosines[a][b] for a, b in pairs if a // 3 != b // 3]

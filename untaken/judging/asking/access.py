@@ -191,7 +191,8 @@ class ModelAccess:
                 # Any answer shows that it can be reached.
                 self._down = self._down + 1 if isinstance(reply, Unreached) else 0
                 if isinstance(reply, Reply):
-                    self._pay(reply)
+                    paid = ("requests", "input_tokens", "output_tokens")
+                    self._add(**{name: getattr(reply, name) for name in paid})
                 self._lock.notify_all()
 
     def _room(self) -> int | Unscored:
@@ -211,25 +212,17 @@ class ModelAccess:
                 return min(REQUESTS, left - self._under_way)
             self._lock.wait()  # what is under way may use less than was reserved for it
 
-    def _pay(self, reply: Reply) -> None:
-        now = self._spent
-        self._spent = replace(
-            now,
-            requests=now.requests + reply.requests,
-            input_tokens=now.input_tokens + reply.input_tokens,
-            output_tokens=now.output_tokens + reply.output_tokens,
-        )
-
     def _count(self, answer: ModelAnswer[Any] | Unscored) -> None:
         with self._lock:
-            now = self._spent
-            self._spent = replace(
-                now,
-                answered=now.answered + isinstance(answer, ModelAnswer),
-                from_store=now.from_store + (isinstance(answer, ModelAnswer) and answer.from_store),
-                unanswered=now.unanswered + isinstance(answer, Unscored),
-                why=answer.reason if isinstance(answer, Unscored) else now.why,
-            )
+            if isinstance(answer, Unscored):
+                self._add(unanswered=1)
+                self._spent = replace(self._spent, why=answer.reason)
+            else:
+                self._add(answered=1, from_store=int(answer.from_store))
+
+    def _add(self, **more: int) -> None:
+        now = self._spent
+        self._spent = replace(now, **{name: getattr(now, name) + number for name, number in more.items()})
 
 
 def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> ModelAnswer[T] | Unscored:

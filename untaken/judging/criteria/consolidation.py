@@ -23,7 +23,25 @@ from untaken.judging.criteria.criterion import Criterion
 if TYPE_CHECKING:
     from wordllama import WordLlamaInference
 
+Measure = Literal["embedding", "words"]
+Cosines = Sequence[Sequence[float]]
+"""Square."""
 
+USUAL_TAU: Final[dict[Measure, float]] = {"embedding": 0.5, "words": 0.4}
+"""Above it two criteria say the same: none of 495 pairs of different criteria is (the tests hold the list).
+
+Cosines of these small embeddings run lower than those of the sentence transformer that the paper uses
+with 0.7 and 0.85."""
+WORDS_IN: Final[dict[Measure, str]] = {
+    "embedding": "cosine of embeddings (wordllama)",
+    "words": "shared words (wordllama is not installed, so paraphrased criteria are not merged)",
+}
+_WORD: Final = re.compile(r"\w+")
+_STEM: Final = 5
+_SMALL: Final = frozenset(
+    {"a", "an", "and", "are", "as", "at", "be", "by", "does", "for", "from", "has", "how", "in", "is", "it"}
+    | {"no", "not", "of", "on", "or", "that", "than", "the", "this", "to", "was", "what", "which", "with"}
+)
 DRAWS: Final = 200
 POINTS: Final = 12
 """Numbers of seeds that a curve is drawn at."""
@@ -97,18 +115,19 @@ def consolidate(
     Args:
         criteria: proposals, in the order in which they came.
         tau: threshold of the cosine; ``None`` for the measure's own (`USUAL_TAU`), 1 to merge equal names.
-        by: the measure, as for `likeness`.
+        by: the measure; by default embeddings where they can be made.
     """
     named: dict[str, list[Criterion]] = {}
     for criterion in criteria:
         named.setdefault(plain_name(criterion.name), []).append(criterion)
     order = sorted(named.values(), key=lambda same: -len(same))  # stable: of equals, what came first
     firsts = [same[0] for same in order]
-    found = likeness(firsts, by=by)
-    threshold = USUAL_TAU[found.by] if tau is None else tau
-    groups = _groups(range(len(firsts)), found.cosines, threshold)
-    merged = [_merged(members, order, found) for members in groups]
-    return Consolidation(groups=tuple(merged), tau=threshold, by=found.by)
+    measure = by or usual_measure()
+    cosines = likeness(firsts, measure)
+    threshold = USUAL_TAU[measure] if tau is None else tau
+    groups = _groups(range(len(firsts)), cosines, threshold)
+    merged = [_merged(members, order, cosines) for members in groups]
+    return Consolidation(groups=tuple(merged), tau=threshold, by=measure)
 
 
 def unique_by_seeds(
@@ -127,8 +146,8 @@ def unique_by_seeds(
         draws: times that seeds are drawn for each point; the drawing itself is seeded.
     """
     pool = [c for way in answers.values() for proposed in way for c in proposed]
-    found = likeness(pool, by=by)
-    usual = USUAL_TAU[found.by]
+    measure = by or usual_measure()
+    cosines, usual = likeness(pool, measure), USUAL_TAU[measure]
     chosen = (usual, round((1 + usual) / 2, 2), 1.0) if taus is None else taus
     names = [plain_name(c.name) for c in pool]
     counts: list[UniqueCount] = []
@@ -139,7 +158,7 @@ def unique_by_seeds(
             places.append(range(start, start + len(proposed)))
             start += len(proposed)
         for tau in chosen:
-            count = partial(_unique, names=names, cosines=found.cosines, tau=tau)
+            count = partial(_unique, names=names, cosines=cosines, tau=tau)
             counts += _curve(way, tau, places, count, draws)
     return tuple(counts)
 
@@ -149,7 +168,7 @@ def plain_name(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()
 
 
-def _groups(places: Sequence[int], cosines: Sequence[Sequence[float]], tau: float) -> list[list[int]]:
+def _groups(places: Sequence[int], cosines: Cosines, tau: float) -> list[list[int]]:
     """Members of each group, its representative first."""
     groups: list[list[int]] = []
     for place in places:
@@ -162,7 +181,7 @@ def _groups(places: Sequence[int], cosines: Sequence[Sequence[float]], tau: floa
 
 
 def _merged(
-    members: Sequence[int], order: Sequence[Sequence[Criterion]], found: CriteriaLikeness
+    members: Sequence[int], order: Sequence[Sequence[Criterion]], cosines: Cosines
 ) -> ConsolidatedCriterion:
     first, *others = members
     own = order[first][0]
@@ -171,7 +190,7 @@ def _merged(
     return ConsolidatedCriterion(
         criterion=replace(own, merged=names),
         proposals=sum(len(order[place]) for place in members),
-        least=min((found.cosines[first][o] for o in others), default=None),
+        least=min((cosines[first][o] for o in others), default=None),
     )
 
 
@@ -200,9 +219,7 @@ def _curve(
     return curve
 
 
-def _unique(
-    places: Sequence[int], names: Sequence[str], cosines: Sequence[Sequence[float]], tau: float
-) -> int:
+def _unique(places: Sequence[int], names: Sequence[str], cosines: Cosines, tau: float) -> int:
     """Number of these proposals that `consolidate` leaves."""
     same: dict[str, list[int]] = {}
     for place in sorted(places):  # as they came, whatever the draw
@@ -211,44 +228,10 @@ def _unique(
     return len(_groups([members[0] for members in order], cosines, tau))
 
 
-Measure = Literal["embedding", "words"]
-
-USUAL_TAU: Final[dict[Measure, float]] = {"embedding": 0.5, "words": 0.4}
-"""Above it two criteria say the same: none of 495 pairs of different criteria is (the tests hold the list).
-
-Cosines of these small embeddings run lower than those of the sentence transformer that the paper uses
-with 0.7 and 0.85."""
-WORDS_IN: Final[dict[Measure, str]] = {
-    "embedding": "cosine of embeddings (wordllama)",
-    "words": "shared words (wordllama is not installed, so paraphrased criteria are not merged)",
-}
-_WORD: Final = re.compile(r"\w+")
-_STEM: Final = 5
-_SMALL: Final = frozenset(
-    {"a", "an", "and", "are", "as", "at", "be", "by", "does", "for", "from", "has", "how", "in", "is", "it"}
-    | {"no", "not", "of", "on", "or", "that", "than", "the", "this", "to", "was", "what", "which", "with"}
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriteriaLikeness:
-    """How alike the criteria are, pair by pair.
-
-    Attributes:
-        by: the measure; `WORDS_IN` says it in words.
-        cosines: square; of the criteria in the order given.
-    """
-
-    by: Measure
-    cosines: tuple[tuple[float, ...], ...]
-
-
-def likeness(criteria: Sequence[Criterion], *, by: Measure | None = None) -> CriteriaLikeness:
-    """How alike criteria are, by name and description."""
+def likeness(criteria: Sequence[Criterion], by: Measure) -> Cosines:
+    """How alike criteria are, pair by pair in the order given, by name and description."""
     texts = [f"{criterion.name}: {criterion.description}" for criterion in criteria]
-    measure = by or usual_measure()
-    cosines = _embedded(texts) if measure == "embedding" else _worded(texts)
-    return CriteriaLikeness(by=measure, cosines=cosines)
+    return _embedded(texts) if by == "embedding" else _worded(texts)
 
 
 @cache
@@ -275,7 +258,7 @@ def embedder() -> WordLlamaInference:
     return made
 
 
-def _embedded(texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+def _embedded(texts: Sequence[str]) -> Cosines:
     if not texts:
         return ()
     vectors = embedder().embed(list(texts), norm=True)
@@ -283,7 +266,7 @@ def _embedded(texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(round(float(v), 6) for v in row) for row in vectors @ vectors.T)
 
 
-def _worded(texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+def _worded(texts: Sequence[str]) -> Cosines:
     counts = [_stems(text) for text in texts]
     norms = [sqrt(sum(n * n for n in one.values())) or 1.0 for one in counts]
     return tuple(
