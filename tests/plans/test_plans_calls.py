@@ -60,17 +60,10 @@ COMPARED = [
 
 
 @pytest.mark.parametrize(("desc", "keys", "expected", "actual", "want"), COMPARED)
-def test_compare_args_name_what_is_compared(
-    desc: str, keys: list[str], expected: Any, actual: Any, want: bool
-) -> None:
+def test_compare_args_name_what_is_compared(desc, keys, expected, actual, want) -> None:
     spec = ToolCallSpec(name="tool", arguments=expected, match="call_keys", compare_args=keys)
     (call,) = a_run().call("tool", **actual).run().actions
     assert call_matches(spec, call) is want, desc
-
-
-def test_another_tool_never_matches() -> None:
-    (call,) = a_run().call("tool").run().actions
-    assert not call_matches(ToolCallSpec(name="Tool"), call)
 
 
 def test_json_equality_is_symmetric_over_kinds() -> None:

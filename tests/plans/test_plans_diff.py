@@ -1,8 +1,8 @@
 """What differs between two versions of a plan graph, and what is no difference."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -11,20 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import limits
-from untaken.plans import GraphDiff, PlanGraph, diff_graphs, edges, parse_graph
-from untaken.plans.diff import Edge, FieldChange, Renamed, Reordered
+from untaken.plans import PlanGraph, diff_graphs, edges
+from untaken.plans.diff import FieldChange, Renamed, Reordered
 
 DESK: list[dict[str, Any] | str] = [
     {"id": "intent", "title": "Intent", "rules": [{"tool": "read"}, {"tool": "ask"}]},
     {"id": "order", "title": "Order", "deps": ["intent"], "rules": [{"tool": "search"}]},
-    {
-        "id": "policy",
-        "title": "Policy",
-        "deps": ["intent"],
-        "check": {"verdict": {"by": ["human:a", "human:b"]}},
-    },
+    {"id": "policy", "title": "Policy", "deps": ["intent"], "check": {"verdict": {"by": ["human:a", "human:b"]}}},
     {"id": "pay", "title": "Pay", "deps": ["order", "policy"], "critical": True},
-]
+]  # fmt: skip
 
 
 def changed(number: int, **fields: Any) -> PlanGraph:
@@ -64,20 +59,6 @@ def test_a_changed_field_has_its_value_before_and_after() -> None:
     assert not found.equal
 
 
-def test_a_dependency_is_an_edge_and_no_field() -> None:
-    found = diff_graphs(a_graph(*DESK), changed(3, deps=["order", "intent"]))
-    assert found.changed == ()
-    assert found.edges_added == (Edge(dependency="intent", sub_goal="pay"),)
-    assert found.edges_removed == (Edge(dependency="policy", sub_goal="pay"),)
-
-
-def test_the_graph_has_fields_of_its_own() -> None:
-    found = diff_graphs(a_graph(*DESK), a_graph(*DESK, version=2, tasks=["refund-*"]))
-    assert [change.field for change in found.fields] == ["version", "tasks"]
-    assert found.fields[0] == FieldChange(field="version", before=1, after=2)
-    assert not found.equal
-
-
 def renamed(**names: str) -> PlanGraph:
     """The desk with other ids."""
     nodes = [node for node in DESK if isinstance(node, dict)]
@@ -95,11 +76,6 @@ def test_a_new_id_for_the_same_thing_is_proposed_as_a_rename_and_still_listed_as
     assert found.renamed == (Renamed(before="order", after="lookup"),)
     assert [node.id for node in found.added] == ["lookup"]
     assert [node.id for node in found.removed] == ["order"]
-
-
-def test_two_new_ids_that_need_each_other_are_both_proposed() -> None:
-    found = diff_graphs(a_graph(*DESK), renamed(order="lookup", pay="refund"))
-    assert found.renamed == (Renamed(before="order", after="lookup"), Renamed(before="pay", after="refund"))
 
 
 NO_RENAME = {
@@ -135,9 +111,7 @@ RIVALS = {
 
 
 @pytest.mark.parametrize(("one", "other", "rivals"), RIVALS.values(), ids=RIVALS)
-def test_the_order_of_sub_goals_matters_where_both_may_claim_an_action(
-    one: dict[str, Any], other: dict[str, Any], rivals: bool
-) -> None:
+def test_the_order_of_sub_goals_matters_where_both_may_claim_an_action(one, other, rivals) -> None:
     first, second = {"id": "a", "rules": [one]}, {"id": "b", "rules": [other]}
     found = diff_graphs(a_graph(first, second), a_graph(second, first))
     assert found.reordered == ((Reordered(first="b", second="a"),) if rivals else ())
@@ -145,18 +119,10 @@ def test_the_order_of_sub_goals_matters_where_both_may_claim_an_action(
 
 
 @pytest.mark.parametrize(("most", "rivals"), [(1, 0), (0, 1)])
-def test_past_the_limit_of_comparisons_a_pair_counts_as_rivals(
-    most: int, rivals: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_past_the_limit_of_comparisons_a_pair_counts_as_rivals(most, rivals, monkeypatch) -> None:
     monkeypatch.setattr(limits, "MAPPING_COMPARISONS", most)
     first, second = ({"id": name, "rules": [{"tool": name}]} for name in "ab")
     assert len(diff_graphs(a_graph(first, second), a_graph(second, first)).reordered) == rivals
-
-
-def test_a_difference_cannot_be_changed() -> None:
-    found = diff_graphs(a_graph("a"), a_graph("a"))
-    with pytest.raises(FrozenInstanceError):
-        found.added = ()  # type: ignore[misc]
 
 
 IDS = "abcde"
@@ -206,15 +172,6 @@ def test_the_way_back_is_the_way_there_turned_round(before: PlanGraph, after: Pl
 @given(graph=graphs())
 def test_a_graph_does_not_differ_from_itself(graph: PlanGraph) -> None:
     assert diff_graphs(graph, graph).equal
-
-
-def test_every_pair_of_rivals_that_swapped_is_listed() -> None:
-    def many(names: range) -> PlanGraph:
-        nodes = "\n".join(f"- {{id: s{n}, rules: [{{tool: 't{n}*'}}]}}" for n in names)
-        return parse_graph(f"id: g\nsub_goals:\n{nodes}\n", name="g.plan.yaml")
-
-    found: GraphDiff = diff_graphs(many(range(300)), many(range(299, -1, -1)))
-    assert len(found.reordered) == 300 * 299 // 2
 
 
 CONDITIONS: list[dict[str, Any]] = [

@@ -43,12 +43,6 @@ def test_node_link_json_is_indented_by_two_and_names_the_direction() -> None:
     ]
 
 
-def test_csv_keeps_sub_goals_and_dependencies() -> None:
-    written = export_graph(REFUND, "csv")
-    assert written.splitlines()[:2] == ["source,target,title,critical", ",intent,Identify intent,"]
-    assert shape(parse_graph(written, name="refund.csv")) == shape(REFUND)
-
-
 def test_a_bare_edge_list_is_enough() -> None:
     graph = parse_graph("from,to\r\nintent,order\r\norder,refund\r\n", name="refund.csv")
     assert [(node.id, node.deps) for node in graph.sub_goals] == [
@@ -103,10 +97,6 @@ def test_csv_is_refused_with_its_line(desc: str, text: Any, line: Any, says: str
         parse_graph(text, name="g.csv")
     assert (caught.value.code, caught.value.where.line) == ("plan-csv", line)
     assert says in caught.value.message
-
-
-def test_node_link_keeps_everything() -> None:
-    assert parse_graph(export_graph(REFUND, "node-link"), name="other.json") == REFUND
 
 
 def test_networkx_reads_what_is_written() -> None:

@@ -1,4 +1,5 @@
 """No expression and no state can hang or crash the program: each case is refused, unscored, or quick."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
@@ -34,9 +35,8 @@ NESTED = [
 
 @pytest.mark.parametrize(("desc", "expression"), NESTED)
 def test_loops_in_or_on_loops_are_refused(desc: str, expression: str) -> None:
-    with pytest.raises(UntakenError) as caught:
+    with pytest.raises(UntakenError, match="expression-nested-loop"):
         check_expression(expression)
-    assert caught.value.code == "expression-nested-loop", desc
 
 
 def test_loops_side_by_side_are_fine() -> None:
@@ -57,9 +57,8 @@ TOO_LARGE = [
 
 @pytest.mark.parametrize(("desc", "expression", "code"), TOO_LARGE)
 def test_large_and_deep_expressions_are_refused(desc: str, expression: str, code: str) -> None:
-    with pytest.raises(UntakenError) as caught:
+    with pytest.raises(UntakenError, match=code):
         check_expression(expression)
-    assert caught.value.code == code, desc
 
 
 @pytest.mark.parametrize(
@@ -85,9 +84,8 @@ REGEXES = [
 
 @pytest.mark.parametrize(("desc", "expression"), REGEXES)
 def test_costly_regexes_are_refused(desc: str, expression: str) -> None:
-    with pytest.raises(UntakenError) as caught:
+    with pytest.raises(UntakenError, match="expression-regex"):
         check_expression(expression)
-    assert caught.value.code == "expression-regex", desc
 
 
 def test_a_pattern_may_have_two_hundred_characters_and_a_hundred_repeats() -> None:
@@ -114,11 +112,7 @@ COSTLY: list[tuple[str, str, dict[str, Any]]] = [
     ("map of sums", "size(state.a.map(x, x + x + x)) > 0", {"a": ["x" * 1000] * 1000}),
     ("sum of long texts", "size(" + "+".join(["state.s"] * 70) + ") > 0", {"s": TEXT}),
     ("sum of long lists", "size(" + "+".join(["state.a"] * 70) + ") > 0", {"a": NUMBERS}),
-    (
-        "search in each round",
-        "state.a.all(x, !state.s.contains('zz'))",
-        {"a": NUMBERS[:5000], "s": TEXT[:900_000]},
-    ),
+    ("search in each round", "state.a.all(x, !state.s.contains('zz'))", {"a": NUMBERS[:5000], "s": TEXT[:900_000]}),
     ("a slow regex over a long text", "state.s.matches('[ab]*a[ab]{100}c')", {"s": TEXT}),
     ("a regex a round", r"state.a.all(x, x.matches(r'^\w{1,90}$'))", {"a": ["x"] * 9_000}),
     ("deep", "state.a == 1", {"a": nested(100_000)}),
@@ -127,7 +121,7 @@ COSTLY: list[tuple[str, str, dict[str, Any]]] = [
     ("long", "state.a == 'x'", {"a": "x" * 20_000_000}),
     ("long keys", "state.a == {}", {"a": {"x" * 20_000_000: 1}}),
     ("a literal list of 100 against a large state", f"{NUMBERS[:90]}.all(x, x in state.a)", {"a": NUMBERS}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("desc", "expression", "state"), COSTLY, ids=[case[0] for case in COSTLY])

@@ -1,4 +1,5 @@
 """Pass, fail, or unscored with the reason."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
@@ -17,13 +18,9 @@ STATE: dict[str, Any] = {
     "count": 3,
     "open": False,
     "note": None,
-    "order": {
-        "id": "o-1",
-        "lines": [{"sku": "a", "qty": 1}, {"sku": "b", "qty": 2}],
-        "ship-to": {"city": "Oslo"},
-    },
+    "order": {"id": "o-1", "lines": [{"sku": "a", "qty": 1}, {"sku": "b", "qty": 2}], "ship-to": {"city": "Oslo"}},
     "tags": ["new", "vip"],
-}
+}  # fmt: skip
 
 DECIDED = [
     ("state.decision == state.expected", True),
@@ -139,22 +136,11 @@ REFUSED = [
 
 @pytest.mark.parametrize(("expression", "code"), REFUSED)
 def test_what_cannot_be_used_is_refused_at_load_and_unscored_later(expression: str, code: str) -> None:
-    with pytest.raises(UntakenError) as caught:
+    with pytest.raises(UntakenError, match=code):
         check_expression(expression)
-    assert caught.value.code == code
     result = evaluate_expression(expression, STATE)
     assert isinstance(result, Unscored)
     assert result.reason.startswith("the expression cannot be used")
-
-
-def test_an_unknown_name_gets_the_hint_to_look_in_the_state() -> None:
-    with pytest.raises(UntakenError) as caught:
-        check_expression("decision == 'x'")
-    assert caught.value.hint == "Did you mean `state.decision`?"
-
-
-def test_python_attributes_are_fields_like_any_other() -> None:
-    assert evaluate_expression("state.__class__ == 1", STATE) == Unscored("missing field state.__class__")
 
 
 @pytest.mark.parametrize("value", [{1}, 10**400, object(), "\ud800"])
@@ -164,12 +150,6 @@ def test_a_state_that_is_not_json_is_unscored(value: Any) -> None:
         "the part of the state that the expression reads holds a value that is not JSON"
     )
     assert evaluate_expression("state.b == 1", {"a": value, "b": 1}) is True
-
-
-def test_the_state_is_not_changed() -> None:
-    state = {"a": {"b": [1, 2]}, "c": 3}
-    evaluate_expression("size(state.a.b.map(x, x + 1)) == state.c", state)
-    assert state == {"a": {"b": [1, 2]}, "c": 3}
 
 
 def test_threads_may_share_an_expression() -> None:

@@ -80,9 +80,7 @@ CALLS: list[tuple[str, Any, dict[str, Any], bool]] = [
 
 @pytest.mark.parametrize("match", ["subset", "exact"])
 @pytest.mark.parametrize(("desc", "expected", "given", "met"), CALLS, ids=[case[0] for case in CALLS])
-def test_free_text_is_met_by_being_there(
-    desc: str, expected: Any, given: dict[str, Any], met: bool, match: str
-) -> None:
+def test_free_text_is_met_by_being_there(desc, expected, given, met, match) -> None:
     assert node(graph(expected, match), id=7, **given).completed is met
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from builders import a_run
 from msgspec.structs import replace
@@ -13,12 +11,7 @@ from untaken.plans import (
     PlanGraph,
     Rule,
     SubGoal,
-    ancestors,
-    load_graph,
     map_actions,
-    save_graph,
-    topological,
-    transitive_reduction,
     validate,
 )
 from untaken.plans.plan_graph import Check
@@ -54,25 +47,6 @@ def test_a_circle_through_the_largest_graph_is_found() -> None:
     circle = replace(LARGE, sub_goals=[replace(LARGE.sub_goals[0], deps=["s4999"]), *LARGE.sub_goals[1:]])
     (finding,) = [f for f in validate(circle) if f.code == "graph-cycle"]
     assert "more …" in finding.message
-
-
-def test_order_ancestors_and_reduction_of_the_largest_graph() -> None:
-    assert topological(LARGE)[-1] == "s4999"
-    assert len(ancestors(LARGE)["s4999"]) == 4999
-    assert sum(len(node.deps) for node in transitive_reduction(LARGE).sub_goals) == 4999
-
-
-def test_the_largest_graph_is_saved_and_loaded(tmp_path: Path) -> None:
-    save_graph(LARGE, tmp_path / "large.plan.yaml")
-    assert load_graph(tmp_path / "large.plan.yaml") == LARGE
-
-
-def test_a_thousand_calls_are_mapped_onto_the_largest_graph() -> None:
-    builder = a_run()
-    for i in range(1000):
-        builder.call(f"tool_{i % 40}_x")
-    run = builder.run()
-    assert len(map_actions(run, LARGE).mapped) == 1000
 
 
 def test_a_graph_of_catch_all_rules_cannot_hold_up_a_review() -> None:

@@ -61,9 +61,7 @@ LIMITS: list[tuple[str, Callable[[int], object]]] = [
 
 
 @pytest.mark.parametrize(("name", "read"), LIMITS)
-def test_a_limit_is_the_most_that_is_read(
-    name: str, read: Callable[[int], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_limit_is_the_most_that_is_read(name, read, monkeypatch) -> None:
     monkeypatch.setattr(limits, name, MOST)
     read(MOST)
     with pytest.raises(UntakenError):

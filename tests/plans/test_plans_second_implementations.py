@@ -93,9 +93,7 @@ def second_opinion(expression: str, state: Any) -> bool | None:
 
 @settings(deadline=LIMIT)
 @given(EXPRESSIONS, STATES)
-def test_an_expression_decides_as_another_implementation_of_its_language_does(
-    expression: str, state: dict[str, Any]
-) -> None:
+def test_an_expression_decides_as_another_implementation_of_its_language_does(expression, state) -> None:
     decided = evaluate_expression(expression, state)
     assert (None if isinstance(decided, Unscored) else decided) == second_opinion(expression, state)
 

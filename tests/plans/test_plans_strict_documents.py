@@ -52,9 +52,8 @@ def test_yaml_is_refused_at_its_column() -> None:
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? "])
 def test_deep_yaml_is_refused_quickly(opening: str) -> None:
-    with pytest.raises(UntakenError) as caught:
+    with pytest.raises(UntakenError, match="plan-yaml"):
         parse_graph(opening * 100_000, name="g.yaml")
-    assert caught.value.code == "plan-yaml"
 
 
 MEANS = [
@@ -95,12 +94,6 @@ def test_plain_scalars_mean_what_they_mean_in_json(text: str, want: Any) -> None
     value = read_yaml(f"a: {text}\n", "g.yaml").value["a"]
     assert value == want
     assert type(value) is type(want)
-
-
-def test_the_key_on_stays_text() -> None:
-    text = "id: g\nsub_goals: [{id: a, check: {expr: state.x, on: step}}]"
-    check = parse_graph(text, name="g.yaml").sub_goals[0].check
-    assert check.on == "step"
 
 
 JSON_REFUSED = [
@@ -147,9 +140,8 @@ def test_schema_faults_point_at_their_line(desc: str, yaml: Any, line: Any) -> N
 
 
 def test_bytes_that_are_not_utf8_are_refused() -> None:
-    with pytest.raises(UntakenError) as caught:
+    with pytest.raises(UntakenError, match="plan-not-utf8"):
         parse_graph("id: é".encode("latin-1"), name="g.yaml")
-    assert caught.value.code == "plan-not-utf8"
 
 
 def test_a_byte_order_mark_is_no_content() -> None:
