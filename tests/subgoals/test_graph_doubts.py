@@ -107,11 +107,6 @@ def test_a_plan_is_not_doubted_from_too_few_runs(desc, runs: int, success: bool,
     assert "Did you mean" not in doubt.hint
 
 
-def test_sub_goals_of_too_few_runs_are_one_note_however_many() -> None:
-    (doubt,) = doubts(a_graph(expected("a"), {**expected("b"), "id": "b"}), 1, "c", success=False)
-    assert doubt.message.endswith("is not completed in 1 run, 0 of them successful, and 1 more sub-goal")
-
-
 def test_a_tool_that_runs_of_another_plan_call_is_known() -> None:
     """A plan of one task, whose runs happen not to call a tool that exists."""
     graph, other = a_graph(expected("escalate")), a_graph({"id": "x"}, graph_id="other")
@@ -133,17 +128,6 @@ FINE = [
 @pytest.mark.parametrize(("desc", "graph", "tools"), FINE, ids=[case[0] for case in FINE])
 def test_a_graph_that_may_be_right_is_not_doubted(desc, graph: PlanGraph, tools: Sequence[str]) -> None:
     assert doubts(graph, MIN_RUNS, *tools) == ()
-
-
-def test_a_tool_with_another_name_beside_it_is_no_unknown_tool() -> None:
-    graph = a_graph(ruled("search_order", rules=[{"tool": "search_order"}, {"tool": "search_orders"}]))
-    assert doubts(graph, MIN_RUNS, "search_orders") == ()
-
-
-def test_a_tool_that_nobody_calls_is_doubted_from_five_runs_on_and_says_how_many() -> None:
-    (doubt,) = doubts(a_graph(expected("escalate")), MIN_RUNS, "search_orders")
-    assert (doubt.code, doubt.runs, doubt.suggestions) == ("graph-tool-unknown", 5, ())
-    assert doubt.hint == "They call 'search_orders'."
 
 
 def test_a_sub_goal_that_nobody_attempts_is_doubted_from_three_successes_on() -> None:
@@ -168,12 +152,6 @@ def test_a_check_that_holds_without_an_action_is_listed_from_the_first_run_on() 
     assert "holds in 1 run in which no mapped action was seen" in doubt.message
     assert "needs_action: false" in doubt.hint
     assert doubts(a_graph(ruled("search", needs_action=False)), 1, "refund") == ()
-
-
-def test_an_option_that_nobody_uses_is_not_doubted() -> None:
-    options = [ruled(name, id=name) for name in ("card", "cash")]
-    graph = a_graph({"id": "pay", "any_of": ["card", "cash"]}, *options)
-    assert [d.sub_goal for d in doubts(graph, MIN_RUNS, "card")] == []
 
 
 def test_scoring_runs_tells_the_doubts_among_its_findings() -> None:

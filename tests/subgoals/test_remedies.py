@@ -31,13 +31,8 @@ FIRST: list[tuple[str, RunBuilder, str, str]] = [
         "violation",
         "Require 'policy' before the agent can reach 'refund'.",
     ),
-    (
-        "a message judged not met has no remedy",
-        a_run().say("You want a refund").call("refund").state(refund=True).verdict("intent", False),
-        "violation",
-        "",
-    ),
-]
+    ("a message judged not met has no remedy", a_run().say("You want a refund").call("refund").state(refund=True).verdict("intent", False), "violation", ""),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("desc", "run", "want", "advice"), FIRST, ids=[case[0] for case in FIRST])
@@ -48,13 +43,6 @@ def test_the_remedy_is_for_what_failed_first(desc, run, want, advice) -> None:
     graph = a_graph(intent, ready("policy", critical=True), ready("refund", "intent", "policy"))
     score = score_run(run.finish().run(), graph)
     assert (score.diagnosis, score.diagnosis_advice) == (want, advice)
-
-
-def test_a_skipped_sub_goal_comes_before_what_went_past_it() -> None:
-    graph = a_graph(ready("a"), ready("b", "a"), ready("c", "b"), ready("x"), ready("y"))
-    score = score_run(did("a", "c", failed=("x", "y")).finish().run(), graph)
-    assert score.diagnosis == "inside"
-    assert score.diagnosis_advice == "Fix the planner or its tool descriptions: 'b' was never attempted."
 
 
 NAMES = [f"s{i}" for i in range(7)]

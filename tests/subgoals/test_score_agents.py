@@ -20,12 +20,6 @@ def test_micro_pools_sub_goals_and_macro_averages_runs() -> None:
     assert (got.runs, got.scored_runs) == (2, 2)
 
 
-def test_agents_come_in_alphabetical_order() -> None:
-    assert [
-        agent.agent for agent in score_agents([a_score("b", "t"), a_score("a", "t"), a_score("b", "u")])
-    ] == ["a", "b"]
-
-
 def test_runs_with_nothing_expected_count_for_the_outcome_only() -> None:
     got = only(a_score("a", "t", 2, 4, success=False), a_score("a", "u", 0, 0, success=True))
     assert (got.runs, got.scored_runs, got.completion, got.completion_macro) == (2, 1, 0.5, 0.5)
@@ -38,19 +32,6 @@ def test_an_agent_without_a_scored_run_is_unscored() -> None:
     assert got.completion == got.completion_macro == got.coverage == got.critical_completion == no_run
     assert got.attempted == got.critical_path_skipped_rate == no_run
     assert got.success_rate == Unscored("no run of this agent records a success")
-
-
-def test_runs_without_an_outcome_are_out_of_the_success_rate() -> None:
-    got = only(a_score("a", "t", success=True), a_score("a", "u"), a_score("a", "v", success=False))
-    assert (got.successes, got.outcome_runs, got.success_rate) == (1, 2, 0.5)
-
-
-def test_critical_figures() -> None:
-    got = only(
-        a_score("a", "t", 4, 4, critical=2), a_score("a", "u", 1, 4, critical=1), a_score("a", "v", 1, 1)
-    )
-    assert (got.critical, got.critical_completed, got.critical_completion) == (3, 2, 2 / 3)
-    assert got.critical_completion_macro == 0.5
 
 
 def skipping(agent: str, *acted: str, tagged: bool = True):
@@ -76,32 +57,9 @@ def test_replans_are_unscored_where_no_plan_was_ever_recorded() -> None:
     assert silent == Unscored("no run of this agent records a plan, so replans are unknown")
 
 
-def test_coverage_is_attempted_over_required_whatever_could_be_mapped() -> None:
-    graph = a_graph({"id": "a", "rules": [{"tool": "a"}]}, {"id": "b", "rules": [{"tool": "b"}]}, "c")
-    got = only(score_run(a_run().call("a").finish().run(), graph))
-    assert (got.attempted, got.attempts_known, got.sub_goals, got.coverage) == (1, 2, 3, 1 / 3)
-
-
 def test_runs_whose_attempts_are_unknown_are_out_of_the_coverage() -> None:
     graph = a_graph({"id": "a", "rules": [{"tool": "a"}]}, {"id": "b", "rules": [{"tool": "b"}]})
     silent = score_run(a_run("silent").finish().run(), graph)
     got = only(score_run(a_run().call("a").finish().run(), graph), silent)
     assert (got.attempted, got.coverage_of, got.sub_goals) == (1, 2, 4)
     assert got.coverage == got.coverage_macro == 1 / 2
-
-
-def test_workflow_or_agent_is_said_only_where_all_runs_agree() -> None:
-    assert only(a_score("a", "t", kind="workflow"), a_score("a", "u", kind="workflow")).kind == "workflow"
-    assert only(a_score("a", "t", kind="workflow"), a_score("a", "u")).kind is None
-
-
-def test_violations_of_both_kinds_are_counted_apart() -> None:
-    def needs(name: str, *deps: str) -> dict:
-        return {"id": name, "deps": list(deps), "critical": True, "rules": [{"tool": name}]}
-
-    got = only(
-        score_run(
-            a_run().call("b").call("c").finish().run(), a_graph(needs("a"), needs("c"), needs("b", "a", "c"))
-        )
-    )
-    assert (got.violations, got.order_violations) == (1, 1)

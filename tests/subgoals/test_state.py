@@ -27,9 +27,7 @@ RFC_7386 = [
 
 
 @pytest.mark.parametrize(("target", "patch", "want"), RFC_7386)
-def test_merge_patch_follows_the_rfc_and_never_changes_the_patch(
-    target: dict, patch: dict, want: dict
-) -> None:
+def test_merge_patch_follows_the_rfc_and_never_changes_the_patch(target, patch, want) -> None:
     given = copy.deepcopy(patch)
     merge_patch(target, patch)
     merge_patch(target, {"later": {"x": 1}})
@@ -64,17 +62,6 @@ def test_a_recorded_final_state_replaces_its_fields_whole_and_keeps_the_others()
 def test_a_field_is_said_to_change_only_where_it_does() -> None:
     fold = folded(a_run().state(a=1).state(a=1).finish(final_state={"a": 1, "b": 2}))
     assert fold.changed == {"a": 1, "b": 3}
-
-
-def test_later_patches_do_not_reach_back_into_earlier_events() -> None:
-    builder = a_run().state(a={"x": 1}).state(a={"y": 2}).finish()
-    folded(builder)
-    assert builder.events[1].state == {"a": {"x": 1}}
-
-
-def test_events_after_the_run_do_not_change_the_state() -> None:
-    builder = a_run().state(a=1).finish().state(a=2)
-    assert folded(builder).state == {"a": 1}
 
 
 def test_what_is_remembered_of_small_values_does_not_stop_an_expression_that_reads_a_list_too() -> None:

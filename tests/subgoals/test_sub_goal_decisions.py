@@ -206,15 +206,6 @@ def test_evidence_and_the_moment_of_completion(desc, sub_goal, run, events, evid
     assert (got.events, got.evidence, got.completed_at) == (events, evidence, at)
 
 
-def test_one_call_may_serve_several_expected_calls() -> None:
-    graph = a_graph(
-        CALL, {**CALL, "id": "y"}, {"id": "z", "check": {"tool_call": {"name": "act", "arguments": {"q": 9}}}}
-    )
-    score = score_run(a_run().call("act", q=1).finish().run(), graph)
-    assert [n.status for n in score.nodes] == ["completed", "completed", "skipped"]
-    assert (score.extra, score.attempted) == ((), 2)
-
-
 def test_a_call_tagged_for_another_sub_goal_serves_an_expected_call_only_where_it_fulfils_it() -> None:
     graph = a_graph(CALL, {"id": "y", "check": {"expr": "state.z"}})
     fulfils = score_run(a_run().call("act", "y", q=1).finish().run(), graph)
@@ -241,10 +232,6 @@ def test_comparing_calls_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     got = node(CALL, run)
     assert got.status == "unscored"
     assert "too many calls" in got.reason
-
-
-def test_a_call_that_failed_is_shown_with_its_answer() -> None:
-    assert node(CALL, a_run().call("act", ok=False, q=1).finish()).evidence == (1, 2)
 
 
 def test_an_answer_that_is_asked_for_is_evidence() -> None:

@@ -1,4 +1,5 @@
 """Was it there to know: where an expected value was shown to the agent, and where the used one came from."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
@@ -94,19 +95,12 @@ SHOWS: list[tuple[str, RunBuilder, int, str]] = [
     ("a failed answer", asked("hi").call("look").observe("try HAT276", ok=False, call_id="c1"), 4, "look"),
     ("a system prompt", a_run().say("Prefer HAT276", "system"), 1, "system"),
     ("the task, where no message asks", a_run(metadata={"input": "Book HAT276"}), 0, "instruction"),
-    (
-        "an answer before the agent used it",
-        asked("hi").call("list").observe("HAT276", ok=True, call_id="c1").call("look", q="HAT276"),
-        4,
-        "list",
-    ),
-]
+    ("an answer before the agent used it", asked("hi").call("list").observe("HAT276", ok=True, call_id="c1").call("look", q="HAT276"), 4, "list"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("desc", "run", "event", "source"), SHOWS, ids=[case[0] for case in SHOWS])
-def test_messages_instructions_and_answers_show_a_value(
-    desc: str, run: RunBuilder, event: int, source: str
-) -> None:
+def test_messages_instructions_and_answers_show_a_value(desc, run, event, source) -> None:
     found = seen_by(run)
     assert (found.knowledge, found.event, found.source) == ("shown", event, source)
 
@@ -128,12 +122,6 @@ def test_the_used_value_is_traced_too() -> None:
     assert "in no text the run saw" in in_words(invented)
     (amount,) = unused(asked("hi").call("book", fee=7), fee=9)
     assert in_words(amount) == "fee 9 was not shown as such, it may be computed; 7 was used, may be computed"
-
-
-def test_a_missing_system_prompt_is_said() -> None:
-    (found,) = unused(a_run().say("hi", "user").call("book", flight="x"), flight="HAT276")
-    assert found.no_system_prompt
-    assert in_words(found).endswith("No system prompt is recorded")
 
 
 def test_what_showed_it_to_another_run_of_the_task_is_named() -> None:
@@ -177,10 +165,6 @@ def test_of_a_tool_that_was_never_called_the_whole_run_is_looked_through() -> No
     (found,) = unused(asked("hi").call("look"), flight="HAT276")
     assert found.missing
     assert in_words(found) == 'flight "HAT276" was never shown to this run; the tool was never called'
-
-
-def test_a_call_that_was_refused_has_no_unused_values() -> None:
-    assert unused(asked("hi").call("book", flight="HAT276", ok=False), flight="HAT276") == ()
 
 
 KINDS: list[tuple[Any, str, str]] = [
