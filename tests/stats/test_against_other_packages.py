@@ -147,9 +147,7 @@ def ac1(items: Sequence[str], weights: Sequence[float]) -> float:
 
 
 @pytest.mark.parametrize(("desc", "pairs", "chance"), AC1, ids=[case[0] for case in AC1])
-def test_gwets_ac1_is_agreement_beyond_chance_and_as_uncertain_as_both(
-    desc: str, pairs: list[str], chance: float
-) -> None:
+def test_gwets_ac1_is_agreement_beyond_chance_and_as_uncertain_as_both(desc, pairs, chance) -> None:
     """The reach of either end grows by √(Σ influence² of AC1 / Σ influence² of pₒ alone), chance held."""
     share, n = sum(a == b for a, b in pairs) / len(pairs), len(pairs)
     moved = []
@@ -164,19 +162,6 @@ def test_gwets_ac1_is_agreement_beyond_chance_and_as_uncertain_as_both(
     found = gwet_ac1([[(a, b)] for a, b in pairs], (share, 0.25, 1.0))
     assert found == pytest.approx([value, max(-1.0, ends[0]), min(1.0, ends[1])], rel=1e-4)
     assert gwet_ac1([], (Unscored("none"),) * 3) == (Unscored("none"),) * 3
-
-
-def test_the_interval_of_ac1_holds_where_a_judge_misses_what_is_nearly_always_met() -> None:
-    random, held = np.random.default_rng(5), 0
-    for _ in range(200):
-        met = random.random((30, 2)) < 0.95
-        said = np.where(random.random((30, 2)) < 0.7, met, ~met)
-        tasks = [list(zip(a, b, strict=True)) for a, b in zip(met.tolist(), said.tolist(), strict=True)]
-        _, low, high = gwet_ac1(tasks, agreement_share(tasks))
-        assert not isinstance(low, Unscored)
-        assert not isinstance(high, Unscored)
-        held += low <= 1 - 0.3 / (1 - 2 * 0.815 * 0.185) <= high
-    assert held >= 184
 
 
 @pytest.mark.parametrize(("same", "n"), [(8, 10), (1, 12), (5, 10)])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.gate import World, compared
-from untaken.stats.betting import decide, evidence_above, first_above, lower_end
+from untaken.stats.betting import decide, evidence_above, lower_end
 
 SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
@@ -53,9 +53,7 @@ def test_both_ends_change_places_where_successes_are_failures(values: list[float
 
 
 @given(SHARES, st.floats(0.01, 0.99), st.floats(0.01, 0.99))
-def test_evidence_falls_as_the_mean_that_is_denied_grows(
-    values: list[float], one: float, other: float
-) -> None:
+def test_evidence_falls_as_the_mean_that_is_denied_grows(values, one, other) -> None:
     less, more = sorted((one, other))
     assert np.all(evidence_above(values, less) >= evidence_above(values, more) - 1e-9)
 
@@ -68,8 +66,3 @@ def test_what_was_shown_stays_shown(values: list[float], later: list[float]) -> 
 def test_the_capital_is_a_fair_game_where_the_mean_is_what_is_denied() -> None:
     after = [np.exp(evidence_above([a, b, c], 0.5)[-1]) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     assert np.mean(after) == pytest.approx(1.0)
-
-
-def test_nothing_is_shown_by_nothing() -> None:
-    assert first_above([], 0.0) is None
-    assert lower_end([]) == 0.0

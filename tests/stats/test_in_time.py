@@ -1,4 +1,5 @@
 """A choice that goes with time, against every cut, every shuffle and a plain regression."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
@@ -66,9 +67,7 @@ NEIGHBOURS = [
 
 
 @pytest.mark.parametrize(("desc", "residual", "stratum", "want"), NEIGHBOURS)
-def test_neighbours_that_choose_alike_are_serial(
-    desc: str, residual: list[float], stratum: list[int], want: bool
-) -> None:
+def test_neighbours_that_choose_alike_are_serial(desc, residual, stratum, want) -> None:
     assert serial(np.array(residual), np.array(stratum)) is want, desc
 
 
@@ -130,17 +129,11 @@ def of_three(*choices: str) -> ChoiceSeries:
 
 IN_TIME = [
     ("as it comes", of_three("0110100110010110", "1001011001101001", "0101101001011010"), False),
-    (
-        "one identity takes to it early, one late",
-        of_three("0" * 8 + "1" * 8, "1" * 8 + "0" * 8, "01" * 8),
-        True,
-    ),
+    ("one identity takes to it early, one late", of_three("0" * 8 + "1" * 8, "1" * 8 + "0" * 8, "01" * 8), True),
     ("one identity drifts", of_three("0010010110110111", "1001011001101001", "0101101001011010"), True),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("desc", "series", "want"), IN_TIME, ids=[case[0] for case in IN_TIME])
-def test_a_choice_goes_with_time_where_any_identitys_does(
-    desc: str, series: ChoiceSeries, want: bool
-) -> None:
+def test_a_choice_goes_with_time_where_any_identitys_does(desc, series, want) -> None:
     assert TimeAdjustment(series).goes_with_time is want

@@ -31,29 +31,7 @@ def test_holm_never_lowers_a_p_nor_changes_their_order(ps: list[float]) -> None:
     assert (np.diff(adjusted[np.argsort(ps, kind="stable")]) >= 0).all()
 
 
-BENJAMINI_HOCHBERG = [
-    ("none", [], []),
-    ("one", [0.3], [0.3]),
-    (
-        "the largest stays, the others are scaled by n / rank",
-        [0.01, 0.04, 0.03, 0.5],
-        [0.04, 0.16 / 3, 0.16 / 3, 0.5],
-    ),
-    ("equal ones", [0.2, 0.2, 0.2], [0.2, 0.2, 0.2]),
-    ("certain and impossible", [1.0, 0.0, 0.9], [1.0, 0.0, 1.0]),
-]
-
-
-@pytest.mark.parametrize(
-    ("desc", "given_p", "want"), BENJAMINI_HOCHBERG, ids=[case[0] for case in BENJAMINI_HOCHBERG]
-)
-def test_benjamini_hochberg_by_hand(desc: str, given_p: list[float], want: list[float]) -> None:
-    assert benjamini_hochberg(given_p) == pytest.approx(want)
-
-
 @pytest.mark.parametrize(("of", "n", "alpha"), [(60, 3, 0.05), (70, 7, 0.1), (140, 7, 0.05), (30, 3, 0.1)])
-def test_a_q_that_is_exactly_a_threshold_is_not_above_it_for_the_rounding_of_its_p(
-    of: int, n: int, alpha: float
-) -> None:
+def test_a_q_that_is_exactly_a_threshold_is_not_above_it_for_the_rounding_of_its_p(of, n, alpha) -> None:
     (smallest,) = without_noise(np.array([1 / of]))
     assert benjamini_hochberg([smallest, *[0.9] * (n - 1)])[0] == alpha

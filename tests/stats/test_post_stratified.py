@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.labels import (
-    Items,
     World,
     coverage,
     difference_coverage,
@@ -56,29 +55,7 @@ def test_a_judge_that_is_always_right_adds_what_labels_alone_miss() -> None:
     found = corrected_rate(labels_of(labels, [*truth], odds=np.full(40, 0.75)))
     assert found.value == pytest.approx(0.75)
     assert found.judge == pytest.approx(0.75)
-    assert isinstance(found.worth, float)
     assert found.worth > 2
-
-
-def test_a_constant_error_of_the_judge_is_taken_out() -> None:
-    items = World(tasks=40, items=10).draw(np.random.default_rng(3))
-    lenient = Items(items.people, np.where(np.arange(400) % 4 == 0, 1.0, items.people), items.cluster)
-    estimates = [
-        corrected_rate(lenient.labelled(*some(80)(lenient, np.random.default_rng(seed))))
-        for seed in range(80)
-    ]
-    assert all(one.judge == pytest.approx(lenient.judge.mean()) for one in estimates)
-    off = np.mean([float(one.value) for one in estimates]) - items.people.mean()  # type: ignore[arg-type]
-    assert abs(off) < 0.01 < lenient.judge.mean() - items.people.mean()
-
-
-def test_a_judge_that_tosses_coins_is_worth_no_labels() -> None:
-    items = World(tasks=50, items=10).draw(np.random.default_rng(1))
-    noise = Items(items.people, np.random.default_rng(2).integers(0, 2, 500).astype(float), items.cluster)
-    found = corrected_rate(noise.labelled(*some(150)(noise, np.random.default_rng(3))))
-    assert isinstance(found.worth, float)
-    assert 0.85 < found.worth < 1.15
-    assert found.value == pytest.approx(found.people, abs=0.02)
 
 
 def test_where_everything_is_labelled_the_rate_is_the_peoples_and_certain_for_these_runs() -> None:
@@ -89,8 +66,6 @@ def test_where_everything_is_labelled_the_rate_is_the_peoples_and_certain_for_th
     assert found.low == pytest.approx(found.high)
     assert found.worth == Unscored("every item has a label")
     tasks = corrected_rate(everything, target="tasks")
-    assert isinstance(tasks.low, float)
-    assert isinstance(tasks.high, float)
     assert tasks.high - tasks.low > 0.1
 
 
@@ -114,8 +89,6 @@ def test_an_agent_without_labels_makes_the_rate_of_all_uncertain_and_not_wrong()
     agent = np.repeat([0.0, 1.0], 40)
     found = corrected_rate(labels_of(people, [1.0] * 40 + [0.0] * 40, agent=agent))
     assert found.value == pytest.approx(0.75)  # a half, where nothing is known
-    assert isinstance(found.low, float)
-    assert isinstance(found.high, float)
     assert found.low <= 0.5
     assert found.high >= 0.99
 
@@ -123,9 +96,7 @@ def test_an_agent_without_labels_makes_the_rate_of_all_uncertain_and_not_wrong()
 @pytest.mark.parametrize(
     ("labels", "basis"), [(9, "none"), (10, "labels"), (29, "labels"), (30, "labels_and_judge")]
 )
-def test_the_judge_is_used_from_thirty_labels_on_and_no_rate_is_given_below_ten(
-    labels: int, basis: str
-) -> None:
+def test_the_judge_is_used_from_thirty_labels_on_and_no_rate_is_given_below_ten(labels, basis) -> None:
     people = [float(place % 3 > 0) if place < labels else None for place in range(80)]
     found = corrected_rate(labels_of(people, [float(place % 4 > 0) for place in range(80)]))
     assert found.basis == basis
@@ -146,9 +117,7 @@ def test_the_judge_is_used_from_thirty_labels_on_and_no_rate_is_given_below_ten(
         ),
     ],
 )
-def test_no_interval_where_labels_are_too_few(
-    desc: str, people: list[float | None], tasks: int, why: str
-) -> None:
+def test_no_interval_where_labels_are_too_few(desc, people, tasks, why) -> None:
     found = corrected_rate(labels_of(people, [1.0] * 20, cluster=np.arange(20) % tasks))
     assert found.low == found.high == found.worth == Unscored(why), desc
 
@@ -164,18 +133,9 @@ def test_the_difference_of_two_agents_is_that_of_their_rates() -> None:
     assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
 
 
-def test_a_difference_with_too_few_labels_of_one_agent_has_no_interval() -> None:
-    many, few = corrected_rate(drawn(1)), corrected_rate(drawn(2, n=9))
-    found = corrected_difference(many, few)
-    assert found.basis == "none"
-    assert isinstance(found.low, Unscored)
-
-
 @given(st.integers(0, 10_000), st.sampled_from(["runs", "tasks"]))
 def test_the_estimate_is_in_its_interval_and_between_0_and_1(seed: int, target: Any) -> None:
     found = corrected_rate(drawn(seed, world=World(rate=0.95, error=0.3), n=30), target=target)
-    assert isinstance(found.low, float)
-    assert isinstance(found.high, float)
     assert 0 <= found.low <= found.value <= found.high <= 1  # type: ignore[operator]
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from untaken.errors import Unscored
-from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_b_rows
+from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman
 
 BY_HAND = [
     # desc, a, b, want τ-b
@@ -51,17 +51,6 @@ def test_exact_p_equals_scipy_without_ties(n: int) -> None:
     assert kendall_p(a, b) == pytest.approx(stats.kendalltau(a, b, method="exact").pvalue, abs=1e-12)
 
 
-def test_beyond_8_agents_p_is_approximate_and_near_that_of_permutations() -> None:
-    rng = np.random.default_rng(4)
-    a, b = rng.integers(0, 8, size=(2, 20))
-    taus = tau_b_rows(
-        np.tile(a, (20_000, 1)).astype(float), rng.permuted(np.tile(b, (20_000, 1)), axis=1).astype(float)
-    )
-    seen = kendall_tau_b(a, b)
-    assert isinstance(seen, float)
-    assert kendall_p(a, b) == pytest.approx((np.abs(taus) >= abs(seen) - 1e-12).mean(), abs=0.03)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_beyond_8_agents_p_equals_scipys_with_ties(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -89,8 +78,3 @@ def test_no_agreement_without_an_order(measure, a: list[float], b: list[float], 
     got = measure(a, b)
     assert isinstance(got, Unscored)
     assert want in got.reason
-
-
-def test_rankings_of_different_items_are_refused() -> None:
-    with pytest.raises(ValueError, match="same items"):
-        kendall_tau_b([1, 2], [1, 2, 3])

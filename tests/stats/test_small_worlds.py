@@ -45,9 +45,7 @@ def test_the_interval_of_a_share_holds_it(mean: float, alike: float, trials: int
     ("mean", "alike", "trials"),
     [(0.7, 5, 5), (0.9, 5, 5), (0.95, 1, 5), (0.95, 1, 15), (0.8, 3, 3), (0.9, 0.5, 5)],
 )
-def test_a_gate_passes_an_agent_at_its_bound_in_at_most_one_case_of_forty(
-    mean: float, alike: float, trials: int, tasks: int
-) -> None:
+def test_a_gate_passes_an_agent_at_its_bound_in_at_most_one_case_of_forty(mean, alike, trials, tasks) -> None:
     assert gate_coverage(mean, alike, trials, tasks).above <= 0.025
 
 
@@ -69,9 +67,7 @@ def test_a_gate_on_single_trials_passes_an_agent_at_its_bound_in_at_most_one_cas
 @pytest.mark.parametrize(
     ("first", "second", "trials"), [(0.7, 0.5, 1), (0.9, 0.8, 3), (0.7, 0.68, 5), (0.95, 0.9, 5)]
 )
-def test_the_interval_of_a_paired_difference_holds_it(
-    first: float, second: float, trials: int, tasks: int
-) -> None:
+def test_the_interval_of_a_paired_difference_holds_it(first, second, trials, tasks) -> None:
     assert paired_coverage(first, second, trials, tasks).held >= 0.92
 
 
@@ -91,9 +87,7 @@ def test_ranks_and_tau_hold_their_truth_for_near_equal_agents_too_or_say_too_few
 @pytest.mark.parametrize(
     ("base", "error", "raters"), [((2, 2), 0.2, 3), ((6, 1.5), 0.1, 3), ((9, 1), 0.1, 2)]
 )
-def test_alpha_and_kappa_hold_their_truth_from_ten_tasks_on(
-    base: tuple[float, float], error: float, raters: int
-) -> None:
+def test_alpha_and_kappa_hold_their_truth_from_ten_tasks_on(base, error, raters) -> None:
     for found in reviewer_coverage(base, error, raters, 10, worlds=250):
         assert found.held >= 0.90
         assert found.unscored < 0.5

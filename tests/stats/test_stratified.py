@@ -57,10 +57,6 @@ def test_p_counts_every_arrangement_that_is_no_likelier(found: list[Stratum]) ->
     assert test.least <= test.p * (1 + 1e-9)
 
 
-def test_strata_without_both_outcomes_say_nothing() -> None:
-    assert exact_test([Stratum(3, 3, 2, 2), Stratum(0, 4, 0, 1)]) == (1.0, 1.0)
-
-
 def test_the_difference_is_weighted_by_the_smaller_side() -> None:
     assert risk_difference([Stratum(1, 1, 0, 1), Stratum(0, 3, 3, 3)]) == pytest.approx((0.5 - 1.5) / 2)
 

@@ -25,21 +25,12 @@ CASES = [
 def test_the_share_is_once_over_all_occurrences(desc: str, counts: list[int], runs: int, want: float) -> None:
     found = unseen_share(counts, runs)
     assert found.share == pytest.approx(want), desc
-    assert isinstance(found.low, float)
-    assert isinstance(found.high, float)
     assert found.low <= found.share <= found.high
 
 
 def test_without_any_occurrence_the_share_is_unscored() -> None:
     found = unseen_share([], 5)
     assert isinstance(found.share, Unscored)
-    assert found.more is None
-
-
-def test_one_run_has_an_estimate_and_no_interval() -> None:
-    found = unseen_share([1, 1], 1)
-    assert found.share == 1.0
-    assert isinstance(found.low, Unscored)
     assert found.more is None
 
 
@@ -53,41 +44,20 @@ WORLDS = [
 
 @pytest.mark.parametrize("runs", [5, 20, 60])
 @pytest.mark.parametrize(("desc", "kinds"), WORLDS, ids=[desc for desc, _ in WORLDS])
-def test_the_interval_holds_the_unseen_share_in_at_least_92_of_100_worlds(
-    desc: str, kinds: np.ndarray, runs: int
-) -> None:
+def test_the_interval_holds_the_unseen_share_in_at_least_92_of_100_worlds(desc, kinds, runs) -> None:
     rng = np.random.default_rng(11)
     held = 0
     worlds = rng.binomial(runs, kinds, size=(800, len(kinds)))
     worlds = worlds[worlds.sum(axis=1) > 0]
     for world in worlds:
         found = unseen_share([int(count) for count in world if count], runs)
-        assert isinstance(found.low, float)
-        assert isinstance(found.high, float)
         held += found.low <= kinds[world == 0].sum() + 1e-12 and kinds[world == 0].sum() <= found.high + 1e-12
     assert held / len(worlds) >= 0.92, desc
-
-
-def test_reading_the_runs_that_are_asked_for_sees_about_95_percent() -> None:
-    """Over worlds of 20 kinds, the share left after reading on is near the aim."""
-    rng = np.random.default_rng(3)
-    kinds = 1 / np.arange(1, 21) / (1 / np.arange(1, 21)).sum()
-    left = []
-    for _ in range(300):
-        first = rng.random((20, 20)) < kinds
-        counts = first.sum(axis=0)
-        found = unseen_share([int(count) for count in counts if count], 20)
-        seen = counts + (rng.random((found.more or 0, 20)) < kinds).sum(axis=0)
-        left.append(kinds[seen == 0].sum())
-    assert AIM / 2 < float(np.mean(left)) < 2 * AIM
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(0, 100))
 def test_shares_and_their_ends_are_shares(counts: list[int], without: int) -> None:
     found = unseen_share(counts, max(counts) + 1 + without)
-    assert isinstance(found.share, float)
-    assert isinstance(found.low, float)
-    assert isinstance(found.high, float)
     assert 0 <= found.low <= found.share <= found.high <= 1
     assert found.more is not None
     assert (found.more == 0) == (found.share <= AIM)
