@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from datetime import datetime
 from pathlib import Path
 
 from histories import moment, seen
@@ -63,9 +62,7 @@ def queued(folder: str, log: list[Observed], found: list[Signal]) -> Path:
 
 
 @given(outcomes(), signals(), MOMENTS, st.booleans(), st.randoms(use_true_random=False))
-def test_applied_twice_is_applied_once_in_any_order(
-    log: list[Observed], found: list[Signal], at: datetime, everything: bool, order: object
-) -> None:
+def test_applied_twice_is_applied_once_in_any_order(log, found, at, everything, order) -> None:
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         path = queued(one, log, found)
         first = apply_signals(path, everything=everything, at=at)
@@ -89,9 +86,7 @@ def test_applied_twice_is_applied_once_in_any_order(
 
 
 @given(outcomes(), signals(), MOMENTS)
-def test_speculation_never_outweighs_and_nothing_earlier_changes(
-    log: list[Observed], found: list[Signal], at: datetime
-) -> None:
+def test_speculation_never_outweighs_and_nothing_earlier_changes(log, found, at) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = queued(folder, log, found)
         before = PolicyMemory.load(path)
@@ -107,9 +102,7 @@ def test_speculation_never_outweighs_and_nothing_earlier_changes(
 
 
 @given(outcomes(), signals())
-def test_a_preview_never_leaves_the_span_from_the_estimate_to_the_claim(
-    log: list[Observed], found: list[Signal]
-) -> None:
+def test_a_preview_never_leaves_the_span_from_the_estimate_to_the_claim(log, found) -> None:
     for effect in preview(PolicyMemory(log).snapshot(), found):
         if effect.flag == "no_outcome":
             assert effect.n == 0
