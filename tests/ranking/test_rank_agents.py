@@ -64,9 +64,7 @@ def test_discordant_pairs_are_exactly_those_the_two_orders_disagree_on() -> None
     [(31, 31, True), (31, 2, False), (2, 31, False), (2, 2, False)],
     ids=["both orders are sure", "only that by outcome", "only that by completion", "neither"],
 )
-def test_a_discordant_pair_is_clear_where_both_orders_are_sure(
-    succeeds: int, completes: int, clear: bool
-) -> None:
+def test_a_discordant_pair_is_clear_where_both_orders_are_sure(succeeds, completes, clear) -> None:
     scores = [a_score("lucky", f"t{n:02}", 1, 6, success=n < succeeds) for n in range(31)]
     scores += [a_score("able", f"t{n:02}", 1 + 5 * (n < completes), 6, success=False) for n in range(31)]
     pairs = [p for p in rank_agents(scores, resamples=QUICK).discordant if p.b_metric == "completion"]
@@ -88,15 +86,6 @@ def test_agents_cross_where_they_are_above_another_under_one_metric_and_below_it
     report = rank_agents([*three_agents(), *last], resamples=QUICK)
     one, other = ({each.agent: each for each in report.metrics[m]} for m in ("success_rate", "completion"))
     assert crossing_agents(one, other) == {"hands", "meta", "pilot"}
-
-
-def test_every_metric_is_reported_and_agreement_is_of_the_outcome_with_each_other() -> None:
-    report = rank_agents(three_agents(), resamples=QUICK)
-    told = [
-        metric for metric in METRICS if metric != "completion_weighted"
-    ]  # it is completion, without weights
-    assert list(report.metrics) == told
-    assert [(a.a, a.b) for a in report.agreement] == [("success_rate", m) for m in told[1:]]
 
 
 def test_repeats_are_averaged_inside_a_task_first() -> None:
@@ -128,19 +117,6 @@ def test_without_a_shared_task_everybody_is_unscored_with_the_reason() -> None:
     assert all(isinstance(a.tau_b, Unscored) for a in report.agreement)
 
 
-def test_three_agents_without_a_scored_sub_goal_are_three_agents() -> None:
-    scores = [a_score(agent, "x", 0, 0, success=True) for agent in "abc"]
-    agreement = next(a for a in rank_agents(scores, resamples=QUICK).agreement if a.b == "completion")
-    want = "0 of 3 agents have both metrics (no shared task has a value: this run has no expectations)"
-    assert agreement.tau_b == agreement.p == agreement.spearman == agreement.low == Unscored(want)
-
-
-def test_no_scores_at_all_give_an_empty_report() -> None:
-    report = rank_agents([])
-    assert all(standings == () for standings in report.metrics.values())
-    assert report.agreement[0].tau_b == Unscored("fewer than two agents to compare")
-
-
 def test_an_agent_without_a_metric_is_unscored_and_costs_the_others_nothing() -> None:
     scores = [a_score("a", "x", 4, success=True), a_score("b", "x", 2, success=False), a_score("c", "x", 1)]
     report = rank_agents(scores, resamples=QUICK)
@@ -162,27 +138,6 @@ def test_a_task_unscored_for_one_agent_is_left_out_for_all_under_that_metric() -
     assert standing(report, "success_rate", "a").value == 1.0
     assert standing(report, "success_rate", "a").n_tasks == 1
     assert standing(report, "completion", "a").n_tasks == 2
-
-
-def test_agents_that_never_have_a_value_on_the_same_task_are_unscored() -> None:
-    scores = [
-        a_score("a", "x", 4, success=True),
-        a_score("a", "y", 4),
-        a_score("b", "x", 4),
-        a_score("b", "y", 4, success=True),
-    ]
-    report = rank_agents(scores, resamples=QUICK)
-    assert {s.value for s in report.metrics["success_rate"]} == {
-        Unscored("no task has a value for every agent")
-    }
-
-
-def test_runs_with_nothing_expected_count_for_the_outcome_only() -> None:
-    scores = [a_score(agent, "x", 0, 0, success=True) for agent in "ab"]
-    scores += [a_score(agent, "y", 2, success=False) for agent in "ab"]
-    report = rank_agents(scores, resamples=QUICK)
-    assert standing(report, "success_rate", "a").n_tasks == 2
-    assert standing(report, "completion", "a").n_tasks == 1
 
 
 def test_ties_share_the_smallest_rank_whatever_the_order_of_the_sum() -> None:
@@ -214,14 +169,6 @@ def test_repeats_count_for_as_many_tasks_as_their_spread_shows() -> None:
     assert many.high - many.low < narrow.high - narrow.low < single.high - single.low
 
 
-def test_one_task_gives_no_interval_of_a_share() -> None:
-    report = rank_agents([a_score("a", "x", 2), a_score("b", "x", 3)])
-    got = standing(report, "completion", "a")
-    assert isinstance(got.low, Unscored)
-    assert "at least two tasks" in got.low.reason
-    assert (got.rank, got.rank_low, got.rank_high) == (2, 1, 2)
-
-
 def test_rank_intervals_hold_the_rank_and_are_single_where_the_order_is_clear() -> None:
     scores = [a_score("best", f"t{i}", 4) for i in range(10)] + [
         a_score("worst", f"t{i}", 0) for i in range(10)
@@ -230,30 +177,12 @@ def test_rank_intervals_hold_the_rank_and_are_single_where_the_order_is_clear() 
     assert [(s.rank, s.rank_low, s.rank_high) for s in report.metrics["completion"]] == [(1, 1, 1), (2, 2, 2)]
 
 
-def test_without_resamples_no_pairs_are_tested_so_ranks_and_tau_have_no_interval() -> None:
-    report = rank_agents(three_agents(), resamples=0)
-    assert standing(report, "completion", "meta").rank_low is None
-    assert isinstance(report.agreement[0].low, Unscored)
-
-
 @pytest.mark.parametrize(("tasks", "silent"), [(1, True), (4, True), (6, False), (12, False)])
 def test_whether_tasks_are_enough_to_rank_goes_by_the_intervals(tasks: int, silent: bool) -> None:
     scores = [a_score(agent, f"t{i}", c) for i in range(tasks) for agent, c in (("a", 4), ("b", 0))]
     assert unrankable(rank_agents(scores, resamples=QUICK), "completion") is silent
     alike = [a_score(agent, f"t{i}", (i + n) % 3) for i in range(tasks) for n, agent in enumerate("ab")]
     assert unrankable(rank_agents(alike, resamples=QUICK), "completion")  # however many tasks there are
-
-
-def test_the_interval_of_agreement_and_a_reversal_go_by_the_ranks_on_the_screen() -> None:
-    report = rank_agents(three_agents(), resamples=QUICK)
-    by = {m: {s.agent: s for s in report.metrics[m]} for m in ("success_rate", "completion")}
-    apart = by["success_rate"]["hands"].rank_high < by["success_rate"]["pilot"].rank_low
-    turned = by["completion"]["pilot"].rank_high < by["completion"]["hands"].rank_low
-    agreement = next(a for a in report.agreement if a.b == "completion")
-    assert apart
-    assert turned
-    assert [pair.clear for pair in report.discordant if pair.b_metric == "completion"] == [True, True]
-    assert (agreement.low, agreement.high) == (pytest.approx(-1.0), pytest.approx(-1 / 3))
 
 
 class Remark(NamedTuple):
@@ -297,13 +226,8 @@ def test_of_many_agents_the_first_are_compared_two_by_two_and_a_finding_says_so(
 
 
 def test_scores_under_two_missing_rules_are_refused() -> None:
-    with pytest.raises(UntakenError) as caught:
+    with pytest.raises(UntakenError, match="mixed-missing-rules"):
         rank_agents([a_score("a", "x", 1), a_score("b", "x", 1, missing="drop")])
-    assert caught.value.code == "mixed-missing-rules"
-
-
-def test_the_missing_rule_in_force_is_reported() -> None:
-    assert rank_agents([a_score("a", "x", 1, missing="drop")], resamples=0).missing == "drop"
 
 
 def test_contradictory_runs_are_ordered_by_what_the_outcome_hid() -> None:

@@ -56,9 +56,7 @@ def a_pair(low: Score, high: Score = 0.5) -> PairedDifference:
         pytest.param((), [], "", id="no pair"),
     ],
 )
-def test_a_sentence_names_the_ties_and_counts_the_pairs_without_an_interval(
-    ties: tuple[tuple[str, ...], ...], pairs: list[Score], want: str
-) -> None:
+def test_a_sentence_names_the_ties_and_counts_the_pairs_without_an_interval(ties, pairs, want) -> None:
     compared = Comparison(metric="success", agents=("a", "b"), pairs=tuple(map(a_pair, pairs)), ties=ties)
     assert ties_in_words(compared, str) == want
 
@@ -73,9 +71,7 @@ def test_a_sentence_names_the_ties_and_counts_the_pairs_without_an_interval(
         (NONE, NONE, "unknown", False),
     ],
 )
-def test_a_difference_is_clear_where_its_interval_leaves_out_zero(
-    low: Score, high: Score, direction: str, tied: bool
-) -> None:
+def test_a_difference_is_clear_where_its_interval_leaves_out_zero(low, high, direction, tied) -> None:
     pair = a_pair(low, high)
     assert (pair.direction, pair.tie) == (direction, tied)
     assert pair.clear_difference == (direction in ("above", "below"))
