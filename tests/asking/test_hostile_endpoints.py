@@ -90,9 +90,7 @@ def ask(tmp_path: Path) -> Iterator[Callable[[type[Endpoint]], Unscored]]:
         server.server_close()
 
 
-def test_of_an_endless_reply_no_more_than_the_limit_is_read(
-    ask: Callable[[type[Endpoint]], Unscored], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_an_endless_reply_no_more_than_the_limit_is_read(ask, monkeypatch) -> None:
     monkeypatch.setattr(limits, "MODEL_REPLY_BYTES", limits.MIB)
     endless = type("Endless", (Endpoint,), {})
     assert "longer than 1 MiB" in ask(endless).reason
@@ -104,9 +102,7 @@ def test_a_compressed_reply_is_not_unpacked(ask: Callable[[type[Endpoint]], Unsc
     assert "compressed" in ask(packed).reason
 
 
-def test_a_reply_that_drips_has_a_deadline(
-    ask: Callable[[type[Endpoint]], Unscored], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reply_that_drips_has_a_deadline(ask, monkeypatch) -> None:
     monkeypatch.setattr(limits, "MODEL_ANSWER_SECONDS", 2.0)
     dripping = type("Dripping", (Endpoint,), {"pause": 0.05, "pieces": staticmethod(drip)})
     assert "within 2 seconds" in ask(dripping).reason

@@ -52,13 +52,11 @@ def test_a_real_model_answers_in_the_form_asked_for_and_is_asked_once(tmp_path: 
     store = ReplyStore(tmp_path / "replies")
     with ModelAccess(local, store) as model:
         first = model.ask(a_question())
-        assert isinstance(first, ModelAnswer)
         assert first.output.colour in ("red", "green")
         assert model.spent.requests >= 1
         assert model.spent.output_tokens > 0
     with ModelAccess(local, store, offline=True) as model:
         again = model.ask(a_question())
-        assert isinstance(again, ModelAnswer)
         assert again.from_store
         assert again.output == first.output
         assert model.spent.requests == 0
@@ -74,15 +72,6 @@ def test_several_questions_are_asked_at_once_and_answered_in_their_order(tmp_pat
         hashes = [a.reply.prompt_sha256 for a in answers if isinstance(a, ModelAnswer)]
     assert hashes == [question.prompt_sha256 for question in questions]
     assert sorted(seen) == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_the_same_question_gives_the_same_bytes_in_another_store(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        with ModelAccess(saying(GREEN), ReplyStore(tmp_path / name)) as model:
-            model.ask(a_question())
-    one, two = (next((tmp_path / name).glob("??/*.json")) for name in ("one", "two"))
-    assert one.name == two.name
-    assert one.read_bytes() == two.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +93,6 @@ def test_another_question_is_another_reply(change: dict[str, Any]) -> None:
 def test_a_model_may_correct_an_answer_out_of_form(tmp_path: Path) -> None:
     with ModelAccess(saying('{"colour": "blue", "why": ""}', GREEN), ReplyStore(tmp_path)) as model:
         answer = model.ask(a_question())
-    assert isinstance(answer, ModelAnswer)
     assert (answer.output.colour, answer.reply.requests) == ("green", 2)
 
 
@@ -128,12 +116,6 @@ def test_a_model_that_is_not_reached_is_unscored_and_asked_again_next_time(tmp_p
         assert isinstance(last, Unscored)
         assert "no further requests" in last.reason
     assert len(store) == 0
-
-
-def test_the_budget_ends_the_asking(tmp_path: Path) -> None:
-    with ModelAccess(saying(GREEN), ReplyStore(tmp_path), budget=2) as model:
-        answers = [model.ask(a_question(f"{n}")) for n in range(3)]
-    assert [type(answer) for answer in answers] == [ModelAnswer, ModelAnswer, Unscored]
 
 
 def test_no_more_is_sent_than_the_budget_however_many_ask_at_once(tmp_path: Path) -> None:
@@ -168,9 +150,7 @@ ADDRESSES = (
 
 
 @pytest.mark.parametrize(("address", "name"), ADDRESSES)
-def test_a_password_or_query_in_an_address_is_in_no_name_message_or_reply(
-    address: str, name: str, tmp_path: Path
-) -> None:
+def test_a_password_or_query_in_an_address_is_in_no_name_message_or_reply(address, name, tmp_path) -> None:
     replies = ReplyStore(tmp_path)
     with ModelAccess(address, replies) as model:
         assert model.name == name
@@ -244,7 +224,6 @@ def test_tools_are_called_and_their_use_is_kept(tmp_path: Path) -> None:
     tools = (Tool(name="look", description="Looks at something.", call=look),)
     with ModelAccess(FunctionModel(speak, model_name="m"), ReplyStore(tmp_path)) as model:
         answer = model.ask(a_question(tools=tools))
-    assert isinstance(answer, ModelAnswer)
     assert [(use.tool, json.loads(use.arguments)) for use in answer.reply.calls] == [
         ("look", {"at": "grass"})
     ]
@@ -259,9 +238,7 @@ def test_tools_are_called_and_their_use_is_kept(tmp_path: Path) -> None:
         (None, "model-not-named"),
     ],
 )
-def test_a_model_that_cannot_be_had_says_what_to_do(
-    name: str | None, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_cannot_be_had_says_what_to_do(name, code, tmp_path, monkeypatch) -> None:
     for setting in ("UNTAKEN_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(setting, raising=False)
     with pytest.raises(UntakenError) as caught:

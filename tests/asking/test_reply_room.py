@@ -1,4 +1,5 @@
 """No answer that has the form asked for is cut: the room for a reply follows from the form."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
@@ -12,18 +13,11 @@ from untaken.judging.questions import Citation, JudgeAnswer
 from untaken.simulator.state_causality.prompted import AnsweredEdge, Inferred, Named
 
 LONGEST = [
-    CriticAnswer(
-        criteria=[Proposed(name="n" * 40, description="d" * 160, accepted_values=["v" * 30] * 5)] * 6
-    ),
+    CriticAnswer(criteria=[Proposed(name="n" * 40, description="d" * 160, accepted_values=["v" * 30] * 5)] * 6),
     Inferred(edges=[AnsweredEdge(cause="c" * 40, effect="e" * 40, by="policy", reason="r" * 80)] * 12),
     Named(names=["n" * 40] * 16),
-    JudgeAnswer(
-        evidence=[Citation(seq=10_000_000, quote="q" * 160)] * 3,
-        verdict="unscored",
-        code="c" * 40,
-        reason="r" * 240,
-    ),
-]
+    JudgeAnswer(evidence=[Citation(seq=10_000_000, quote="q" * 160)] * 3, verdict="unscored", code="c" * 40, reason="r" * 240),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("answer", LONGEST, ids=lambda answer: type(answer).__name__)

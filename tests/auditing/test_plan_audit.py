@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,18 +59,6 @@ def of_pay(check: dict[str, Any], made: Sequence[Run] | None = None, **more: Any
     return audited(a_graph(ORDER, PAID | {"check": check} | more), made or runs()).nodes[1]
 
 
-def test_the_worst_verdicts_come_first_and_a_plan_has_a_part_of_its_own() -> None:
-    sound = audited(a_graph(ORDER, SOUND), runs())
-    verdicts = {"sound": "a", "contested": "a", "untested": "b", "blind": "b", "doubtful": "b"}
-    nodes = tuple(replace(sound.nodes[0], verdict=one, graph=graph) for one, graph in verdicts.items())
-    found = replace(sound, nodes=nodes)
-    worst = ["doubtful", "blind", "contested", "untested", "sound"]
-    assert [node.verdict for node in found.worst_first] == worst
-    assert [node.verdict for node in found.to_look_at] == worst[:3]
-    assert [node.verdict for node in found.of_plans({"a"}).worst_first] == ["contested", "sound"]
-    assert (found.alarms, found.of_plans({"a"}).alarms, found.of_plans({"a"}).edges) == (2, 0, ())
-
-
 def test_a_sound_plan_is_sound() -> None:
     found = audited(a_graph(ORDER, SOUND), runs())
     assert [node.verdict for node in found.nodes] == ["sound", "sound"]
@@ -114,9 +101,7 @@ def test_a_check_gets_its_verdict(desc: str, check: dict[str, Any], want: str) -
         (None, [OTHER]),
     ],
 )
-def test_a_value_is_changed_into_others_of_its_type_numbers_far_to_both_sides(
-    value: object, others: list[object]
-) -> None:
+def test_a_value_is_changed_into_others_of_its_type_numbers_far_to_both_sides(value, others) -> None:
     assert list(other_values(value)) == others
 
 
@@ -274,9 +259,7 @@ def test_successes_do_without_a_step_that_none_of_three_or_surely_less_than_half
         ("two successes of two, whatever failures do", (2, 2, 9, 2), True),
     ],
 )
-def test_two_runs_against_an_edge_and_none_along_it_are_a_doubt(
-    desc: str, found: tuple[int, int, int, int], want: bool
-) -> None:
+def test_two_runs_against_an_edge_and_none_along_it_are_a_doubt(desc, found, want) -> None:
     both, reversed_, runs, runs_reversed = found
     order = Order(both=both, reversed=reversed_, runs=runs, runs_reversed=runs_reversed)
     assert order.doubtful is want, desc

@@ -6,7 +6,6 @@ from itertools import permutations
 from pathlib import Path
 from random import Random
 
-import msgspec
 import pytest
 from builders import a_graph, a_run
 from hypothesis import given
@@ -29,7 +28,6 @@ from untaken.plans import (
 from untaken.plans.discovery import ProposedGraph, discover
 from untaken.plans.discovery.alternatives import fewer_by_chance
 from untaken.plans.discovery.precedence import without_circles
-from untaken.scoring import score_run
 
 
 def in_order(number: int, order: str, *, success: bool | None = True, agent: str = "a") -> Run:
@@ -85,9 +83,7 @@ def test_two_that_hardly_ever_stand_together_have_no_edge_however_sure_it_looks(
 
 
 @pytest.mark.parametrize(("others", "rare"), [(9, [("x", 2, 2 / 11)]), (8, [])])
-def test_what_less_than_a_fifth_of_the_runs_attempt_is_named_and_left_out(
-    others: int, rare: list[tuple[str, int, float]]
-) -> None:
+def test_what_less_than_a_fifth_of_the_runs_attempt_is_named_and_left_out(others, rare) -> None:
     draft = discover(many(("axb", 2), ("ab", others)))
     assert [found.sub_goal for found in draft.sub_goals] == (["a", "b"] if rare else ["a", "x", "b"])
     assert [(found.sub_goal, found.runs, found.share) for found in draft.rare] == rare
@@ -108,19 +104,12 @@ def test_runs_that_did_not_succeed_teach_nothing_and_are_counted() -> None:
     }
 
 
-def test_nothing_to_learn_from_is_said() -> None:
-    with pytest.raises(UntakenError, match="1 failed") as caught:
-        discover([in_order(1, "ab", success=False)])
-    assert caught.value.code == "draft-without-runs"
-
-
 @pytest.mark.parametrize(
     "wrong", [{"theta": 0.5}, {"theta": 1.1}, {"min_share": -0.1}, {"min_share": 1.1}, {"min_runs": 0}]
 )
 def test_thresholds_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(UntakenError) as caught:
+    with pytest.raises(UntakenError, match="draft-threshold-invalid"):
         discover(many(("ab", 5)), **wrong)  # type: ignore[arg-type]
-    assert caught.value.code == "draft-threshold-invalid"
 
 
 def test_of_a_circle_the_weakest_edge_is_left_out_and_named() -> None:
@@ -182,9 +171,7 @@ def test_what_only_one_way_passes_through_does_not_keep_the_ways_from_being_a_ch
         ("no rarer than chance by six pairs", [("abd", 4), ("acd", 4)], None),
     ],
 )
-def test_a_choice_is_proposed_from_thresholds_on(
-    desc: str, orders: list[tuple[str, int]], want: tuple[int, int] | None
-) -> None:
+def test_a_choice_is_proposed_from_thresholds_on(desc, orders, want) -> None:
     found = discover(many(*orders), theta=0.75, min_runs=4).alternatives
     assert [(one.options, one.runs, one.both) for one in found] == ([(("b", "c"), *want)] if want else []), (
         desc
@@ -200,11 +187,6 @@ NO_CHOICE = {
 @pytest.mark.parametrize("orders", NO_CHOICE.values(), ids=NO_CHOICE)
 def test_no_choice_is_proposed_where_it_is_not_one(orders: list[tuple[str, int]]) -> None:
     assert discover(many(*orders)).alternatives == ()
-
-
-def test_three_ways_make_one_choice() -> None:
-    (group,) = discover(many(("abz", 20), ("acz", 20), ("adz", 20))).alternatives
-    assert group.options == ("b", "c", "d")
 
 
 def test_chance_is_that_of_drawing_without_putting_back() -> None:
@@ -232,11 +214,6 @@ def test_a_tool_that_tags_disagree_on_is_a_sub_goal_of_its_own() -> None:
     runs = [a_run(f"t{n}").call("do", "one").call("do", "two").call("do").finish().run() for n in range(5)]
     draft = discover(runs)
     assert {node.id: len(node.rules) for node in draft.graph.sub_goals} == {"one": 0, "two": 0, "do": 1}
-
-
-def test_the_users_own_calls_are_no_sub_goals() -> None:
-    runs = [a_run(f"u{n}").call("ask", by="user").call("find").finish().run() for n in range(5)]
-    assert [found.sub_goal for found in discover(runs).sub_goals] == ["find"]
 
 
 CURRENT = a_graph(
@@ -278,21 +255,6 @@ def test_no_run_is_scored_by_a_draft_until_its_mark_is_gone(tmp_path: Path) -> N
     assert GraphSet.of([CURRENT, load_graph(file)]).graphs[0].version == 4
 
 
-def test_the_written_draft_says_what_it_rests_on() -> None:
-    support = discover(many(("ab", 8), ("abz", 4))).graph.metadata["support"]
-    assert support["runs"] == 12
-    assert support["sub_goals"] == {"a": 12, "b": 12, "z": 4}
-    assert support["edges"][0] == {
-        "dependency": "a",
-        "sub_goal": "b",
-        "first": 12,
-        "both": 12,
-        "low": 0.7575,
-        "high": 1.0,
-        "agents": 1,
-    }
-
-
 HOSTILE = "</b>*[\n: {x}\u202e"
 
 
@@ -315,9 +277,7 @@ def worlds(draw: st.DrawFn) -> list[Run]:
 
 
 @given(runs=worlds(), theta=st.sampled_from([0.6, 0.95, 1.0]), min_runs=st.integers(1, 4))
-def test_any_runs_give_a_valid_reduced_draft_whose_edges_hold(
-    runs: list[Run], theta: float, min_runs: int
-) -> None:
+def test_any_runs_give_a_valid_reduced_draft_whose_edges_hold(runs, theta, min_runs) -> None:
     draft = discover(runs, theta=theta, min_share=0, min_runs=min_runs)
     assert [f for f in validate(draft.graph) if f.severity == "error"] == []
     above = ancestors(draft.graph)
@@ -369,16 +329,3 @@ def test_plans_of_failed_runs_and_runs_without_a_plan_are_left_out() -> None:
     draft = discover(runs, source="plans")
     assert draft.runs == 1
     assert draft.left_out == {"failed": 1, "without a plan": 2}
-
-
-def test_a_draft_from_plans_is_a_valid_file(tmp_path: Path) -> None:
-    draft = discover([planning(1, ("x" * 9_000, "*[a]: {b}", "\u202eno"))], source="plans")
-    save_graph(draft.graph, tmp_path / "d.plan.yaml")
-    assert load_graph(tmp_path / "d.plan.yaml") == draft.graph
-
-
-def test_a_sub_goal_that_is_a_tool_is_completed_by_a_call_that_did_not_fail() -> None:
-    draft = discover(many(("ab", 5)))
-    [graph] = [msgspec.structs.replace(draft.graph, metadata={})]
-    run = a_run("r").call("a", ok=False).call("b", ok=True).finish().run()
-    assert [(n.sub_goal, n.completed) for n in score_run(run, graph).nodes] == [("a", False), ("b", True)]

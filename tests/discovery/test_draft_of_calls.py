@@ -82,9 +82,7 @@ def test_the_draft_is_completed_by_the_runs_it_was_learned_from() -> None:
         (["p" * 512, "p" * 512, "p" * 510 + "-2"], {"p" * 512, "p" * 510 + "-2", "p" * 510 + "-3"}),
     ],
 )
-def test_each_shared_call_has_an_id_of_its_own_whatever_the_tools_are_called(
-    tools: list[str], ids: set[str]
-) -> None:
+def test_each_shared_call_has_an_id_of_its_own_whatever_the_tools_are_called(tools, ids) -> None:
     made = []
     for name in ("a", "b"):
         run = a_run(name)
@@ -107,9 +105,8 @@ def test_each_shared_call_has_an_id_of_its_own_whatever_the_tools_are_called(
     ],
 )
 def test_one_success_or_several_tasks_are_refused(code: str, made: list[Run]) -> None:
-    with pytest.raises(UntakenError) as refused:
+    with pytest.raises(UntakenError, match=code):
         discover(made, source="calls", mutates=MUTATES)
-    assert refused.value.code == code
 
 
 @pytest.mark.parametrize(
@@ -150,8 +147,6 @@ def test_a_plan_of_the_other_tasks_names_what_it_lacks_and_asks_in_vain() -> Non
 
 
 @pytest.mark.parametrize(("tasks", "each", "known"), [(2, 3, False), (3, 1, False), (3, 2, True)])
-def test_tasks_are_one_family_from_three_tasks_of_two_successes_on(
-    tasks: int, each: int, known: bool
-) -> None:
+def test_tasks_are_one_family_from_three_tasks_of_two_successes_on(tasks, each, known) -> None:
     made = [a_run(task=f"t{n}").call("find", ok=True).finish(True).run() for n in range(tasks)] * each
     assert (family_fit(made) is not None) == known

@@ -23,9 +23,7 @@ from untaken.plans.globs import matches_glob
         (["refund-1", "refund-2", "swap", "swap", "swap"], [], [["swap"], ["refund-*"]]),
     ],
 )
-def test_tasks_that_differ_in_their_last_number_are_a_family(
-    tasks: list[str], others: list[str], want: list[list[str]]
-) -> None:
+def test_tasks_that_differ_in_their_last_number_are_a_family(tasks, others, want) -> None:
     assert [list(family.globs) for family in task_families(tasks, others=others)] == want
 
 

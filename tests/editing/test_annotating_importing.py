@@ -24,13 +24,6 @@ def test_a_drawing_that_was_exported_comes_back_as_the_graph_it_was(path: Path, 
     assert replace(filled(imported.graphs[0], graph), id=graph.id, version=graph.version) == graph
 
 
-@pytest.mark.parametrize("format", ["yaml", "node-link"])
-def test_a_format_that_holds_everything_is_no_drawing(format: GraphFormat) -> None:
-    graph = load_graph(SAMPLES[0])
-    imported = graphs_in(f"g{ENDINGS[format]}", export_graph(graph, format).encode())
-    assert (imported.graphs, imported.drawn) == ((graph,), False)
-
-
 def test_what_was_drawn_counts_and_what_is_new_or_gone_stays_so() -> None:
     old = graphs_in("old.plan.yaml", OLD).graphs[0]
     drawn = graphs_in("new.mmd", b"flowchart TD\n a[Look it up] --> c[Close]\n").graphs[0]

@@ -9,7 +9,7 @@ import pytest
 from builders import a_graph, a_run
 
 from untaken.analysis.corpus import score_runs
-from untaken.analysis.previewing import preview, runs_of
+from untaken.analysis.previewing import preview
 from untaken.plans import AnswerSpec, Rule, ToolCallSpec, parse_graph
 from untaken.plans.editing import Set, SetGraph, apply, made_rule, matched_calls, sub_goal_of, unmapped
 
@@ -35,13 +35,8 @@ RUNS = [
     .say("Hello")
     .finish(False)
     .run(),
-    a_run("r2", agent="b", task="t1")
-    .call("read", page=1)
-    .call("readPolicy", kind="swap", page=3)
-    .call("dance")
-    .finish(True)
-    .run(),
-]
+    a_run("r2", agent="b", task="t1") .call("read", page=1) .call("readPolicy", kind="swap", page=3) .call("dance") .finish(True) .run(),
+]  # fmt: skip
 
 
 def test_what_maps_to_nothing_is_ranked_with_examples_and_rules() -> None:
@@ -155,51 +150,11 @@ def test_a_preview_that_runs_out_of_time_says_how_much_it_left() -> None:
     assert (seen.runs, seen.left) == (0, 12)
 
 
-def test_progress_may_give_a_preview_up() -> None:
-    graphs, runs = desk.graphs(), desk.runs()
-    graph = graphs.get("desk")
-    assert graph is not None
-
-    def stop(done: int, total: int, what: str) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        preview(runs, graphs, graph, progress=stop)
-
-
-def test_what_no_score_looks_at_scores_nothing_again(known: dict, monkeypatch: pytest.MonkeyPatch) -> None:
-    graphs, runs = desk.graphs(), desk.runs()
-    graph = graphs.get("desk")
-    assert graph is not None
-    scored_again: list[str] = []
-    monkeypatch.setattr(
-        "untaken.analysis.previewing.score_run", lambda run, *_, **__: scored_again.append(run.run_id)
-    )
-    edited = apply(graph, Set(sub_goal="policy", field="description", value="Read it whole."))
-    assert preview(runs, graphs, edited, known=known).moved == ()
-    assert scored_again == []
-
-
-def test_the_runs_of_a_graph_are_those_it_speaks_of() -> None:
-    assert len(runs_of(desk.runs(), desk.graphs(), "desk")) == 12
-    assert runs_of(desk.runs(), desk.graphs(), "other") == []
-
-
 SHELL = [
-    a_run("s1")
-    .call("Bash", command="pytest -q")
-    .observe("3 passed", ok=True)
-    .call("Bash", command="ls")
-    .finish()
-    .run(),
-    a_run("s2")
-    .call("Bash", command="pytest")
-    .observe("1 failed", ok=True)
-    .call("Bash", command="pytest")
-    .finish()
-    .run(),
+    a_run("s1") .call("Bash", command="pytest -q") .observe("3 passed", ok=True) .call("Bash", command="ls") .finish() .run(),
+    a_run("s2") .call("Bash", command="pytest") .observe("1 failed", ok=True) .call("Bash", command="pytest") .finish() .run(),
     a_run("s3").call("Bash", ok=False, command="pytest").call("Read", path="x").finish().run(),
-]
+]  # fmt: skip
 
 
 def test_the_calls_that_a_check_fits_are_counted_with_examples() -> None:

@@ -61,9 +61,7 @@ CONFLICTS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str | None, str
 
 
 @pytest.mark.parametrize(("desc", "a", "b", "place"), CONFLICTS, ids=[case[0] for case in CONFLICTS])
-def test_a_conflict_is_named_and_the_choice_is_followed(
-    desc: str, a: Any, b: Any, place: tuple[str | None, str]
-) -> None:
+def test_a_conflict_is_named_and_the_choice_is_followed(desc, a, b, place) -> None:
     mine, theirs = edited(a, setting("intent", "title", "A")), edited(b, setting("intent", "title", "B"))
     places = {place, ("intent", "title")}
     merged = merge(GRAPH, mine, theirs)

@@ -49,11 +49,6 @@ def test_a_reading_name_is_not_proposed_whatever_changed_beside_it() -> None:
     assert found.reason == "its name says 'read'; the state differed after 1 of 1 calls"
 
 
-def test_proposals_come_before_the_rest() -> None:
-    run = a_run().call("get_a").call("get_a").call("set_b").finish().run()
-    assert [one.tool for one in tool_proposals([run])] == ["set_b", "get_a"]
-
-
 def test_changing_tools_are_patterns_that_match_just_these_names() -> None:
     run = a_run().call("set[1]").call("get_a").call("transfer_to_person").finish().run()
     assert sorted(changing_tools([run])) == ["set[[]1]", "transfer_to_person"]

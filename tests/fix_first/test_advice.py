@@ -161,9 +161,7 @@ def statements(price: float | None, agents: int = 1) -> Corpus:
 @pytest.mark.parametrize(
     ("price", "cost"), [(0.10, "cost $0.02 less"), (None, "cost not recorded")], ids=["priced", "unpriced"]
 )
-def test_a_statement_about_plan_changes_says_what_its_options_differ_in_in_units(
-    price: float | None, cost: str
-) -> None:
+def test_a_statement_about_plan_changes_says_what_its_options_differ_in_in_units(price, cost) -> None:
     corpus = statements(price)
     one, *_ = (choice for choice in advice(corpus).choices if choice.kind == "plan")
     assert one.parts == statement_parts(corpus, one.statement)
@@ -171,8 +169,6 @@ def test_a_statement_about_plan_changes_says_what_its_options_differ_in_in_units
 
 
 @pytest.mark.parametrize(("agents", "reason"), [(1, ""), (4, BETWEEN_AGENTS)])
-def test_what_is_compared_between_agents_alone_is_advised_and_never_recommended(
-    agents: int, reason: str
-) -> None:
+def test_what_is_compared_between_agents_alone_is_advised_and_never_recommended(agents, reason) -> None:
     one, *_ = (choice for choice in advice(statements(0.1, agents)).choices if choice.kind == "plan")
     assert (one.reason, one.recommended) == (reason, not reason)

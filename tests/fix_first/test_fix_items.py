@@ -66,9 +66,7 @@ def test_what_would_be_gained_is_the_share_that_fails_times_the_success_of_those
         (4, 1, ["look think act"], "fewer than 3 failed runs of 2 tasks"),
     ],
 )
-def test_what_to_fix_says_why_it_is_recommended_or_not(
-    failing: int, tasks: int, successes: list[str], why: str
-) -> None:
+def test_what_to_fix_says_why_it_is_recommended_or_not(failing, tasks, successes, why) -> None:
     runs = [did(f"f{n}", "think act", False, task=f"t{n % tasks}") for n in range(failing)]
     runs += [did(f"s{n}", calls, True, task=f"t{n % tasks}") for n, calls in enumerate(successes)]
     (item,) = [one for one in triage(corpus_of(runs)).items if one.sub_goal == "look" and one.failed_runs]

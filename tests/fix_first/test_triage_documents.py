@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from builders import a_run
 
@@ -25,18 +23,14 @@ sub_goals:
         (False, "No run succeeded, so no plan can be drafted"),
     ],
 )
-def test_a_plan_is_drafted_only_from_runs_that_succeeded(
-    success: bool, want: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plan_is_drafted_only_from_runs_that_succeeded(success, want, tmp_path, capsys) -> None:
     runs = [a_run("failed").finish(False), a_run("other").finish(success)]
     (tmp_path / "runs.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
     main(["triage", str(tmp_path / "runs.jsonl")])
     assert want in capsys.readouterr().out
 
 
-def test_where_runs_have_a_plan_and_did_nothing_no_draft_is_advised(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_runs_have_a_plan_and_did_nothing_no_draft_is_advised(tmp_path, capsys) -> None:
     (tmp_path / "desk.plan.yaml").write_bytes(GRAPH)
     runs = [a_run(name, task="t").finish(False) for name in "abc"]
     (tmp_path / "runs.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
