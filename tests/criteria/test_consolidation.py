@@ -1,8 +1,8 @@
 """Criteria that say the same in other words become one, by a threshold that was calibrated on a list."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
-import sys
 from itertools import combinations
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.judging.criteria import Criterion, consolidate, unique_by_seeds
-from untaken.judging.criteria.consolidation import USUAL_TAU, Measure, embedder, likeness, usual_measure
+from untaken.judging.criteria.consolidation import USUAL_TAU, Measure, likeness, usual_measure
 
 MEASURES: tuple[Measure, ...] = ("embedding", "words")
 SAME = (
@@ -39,11 +39,7 @@ SAME = (
         ("Handling of failures", "What is done after a failed call of a tool."),
         ("Response to errors", "Does the agent change its plan after an error?"),
     ),
-    (
-        ("Accuracy", "Whether the result is correct."),
-        ("Correctness", "Is the final answer right?"),
-        ("Right result", "The outcome is the correct one."),
-    ),
+    (("Accuracy", "Whether the result is correct."), ("Correctness", "Is the final answer right?"), ("Right result", "The outcome is the correct one.")),
     (
         ("Politeness", "The tone towards the customer is polite."),
         ("Courtesy", "The customer is treated with respect and friendliness."),
@@ -69,7 +65,7 @@ SAME = (
         ("Complexity of the task", "The level of difficulty of the problem."),
         ("Task hardness", "How demanding the problem is to solve."),
     ),
-)
+)  # fmt: skip
 """What is said three times over, in other words; criteria of two rows are different ones."""
 
 
@@ -100,27 +96,6 @@ def test_the_usual_threshold_merges_no_two_different_criteria(by: Measure) -> No
     assert len(different) == 495
     assert max(different) <= USUAL_TAU[by]
     assert sum(cosine > USUAL_TAU[by] for cosine in same) >= {"embedding": 13, "words": 10}[by]
-
-
-def test_embeddings_find_more_of_what_says_the_same_than_words_do() -> None:
-    if usual_measure() != "embedding":
-        pytest.skip("the extra untaken[judge] is not installed")
-    found = {by: sum(c > USUAL_TAU[by] for c in rows_together(by)[0]) for by in MEASURES}
-    assert found["embedding"] > found["words"]
-
-
-def test_without_embeddings_words_are_compared_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "wordllama", None)
-    _clear()
-    try:
-        assert consolidate(EVERY[:3]).by == "words"
-    finally:
-        _clear()
-
-
-def _clear() -> None:
-    usual_measure.cache_clear()
-    embedder.cache_clear()
 
 
 def test_names_that_differ_in_case_spaces_or_hyphens_are_one_at_every_threshold() -> None:
@@ -157,9 +132,7 @@ def test_no_chain_of_small_steps_makes_one_of_two_that_are_unlike() -> None:
 
 
 @given(st.lists(st.sampled_from(EVERY), max_size=20), st.sampled_from((0.1, 0.3, 0.4, 0.7, 1.0)))
-def test_every_proposal_is_counted_once_and_consolidating_again_changes_nothing(
-    proposals: list[Criterion], tau: float
-) -> None:
+def test_every_proposal_is_counted_once_and_consolidating_again_changes_nothing(proposals, tau) -> None:
     found = consolidate(proposals, tau=tau, by="words")
     assert sum(group.proposals for group in found.groups) == len(proposals)
     names = [name for c in found.criteria for name in (c.name, *c.merged)]
@@ -168,9 +141,7 @@ def test_every_proposal_is_counted_once_and_consolidating_again_changes_nothing(
 
 
 @given(st.lists(st.lists(st.sampled_from(EVERY), min_size=1, max_size=5), min_size=1, max_size=8))
-def test_all_seeds_together_give_what_consolidating_leaves_and_fewer_seeds_no_more(
-    seeds: list[list[Criterion]],
-) -> None:
+def test_all_seeds_together_give_what_consolidating_leaves_and_fewer_seeds_no_more(seeds) -> None:
     curve = unique_by_seeds({"task": seeds}, taus=(1.0, 0.4), by="words", draws=5)
     for tau in (1.0, 0.4):
         points = [point for point in curve if point.tau == tau]
@@ -181,18 +152,3 @@ def test_all_seeds_together_give_what_consolidating_leaves_and_fewer_seeds_no_mo
         assert (last.seeds, last.of, last.mean) == (len(seeds), len(seeds), len(everything.groups))
         if tau == 1.0:
             assert max(point.high for point in points) == last.mean
-
-
-def test_a_stricter_threshold_leaves_more_criteria_and_the_same_draws_come_again() -> None:
-    seeds = [[EVERY[i % 33], EVERY[(i * 7) % 33], EVERY[(i * 5 + 1) % 33]] for i in range(12)]
-    curves = [unique_by_seeds({"task": seeds, "solution": seeds[:4]}, by="words") for _ in range(2)]
-    assert curves[0] == curves[1]
-    ends = {p.tau: p.mean for p in curves[0] if p.way == "task" and p.seeds == 12}
-    assert sorted(ends) == [0.4, 0.7, 1.0]
-    assert [ends[tau] for tau in sorted(ends)] == sorted(ends.values())
-    assert {p.of for p in curves[0] if p.way == "solution"} == {4}
-
-
-def test_nothing_proposed_leaves_nothing(by: Measure) -> None:
-    assert consolidate([], by=by).groups == ()
-    assert unique_by_seeds({"task": []}, by=by) == ()

@@ -9,12 +9,10 @@ import msgspec
 import pytest
 from builders import a_graph, a_run
 
-from untaken.analysis import evaluate_corpus
 from untaken.judging.criteria import ATTACKS, Attack, disturb, quantifier, quantify, quantify_disturbed
-from untaken.ledger import Message, Observation, Run, Verdict
+from untaken.ledger import Observation, Run, Verdict
 from untaken.ledger.events import GENESIS
 from untaken.plans import GraphSet
-from untaken.views import criteria_review, ledger_review
 
 PLAN = a_graph(
     {"id": "look", "check": {"tool_call": {"name": "look"}}},
@@ -70,19 +68,6 @@ def test_a_disturbed_run_is_a_run_of_its_own_and_the_recorded_one_is_untouched(a
     assert disturb([run], GRAPHS, attack)[0].run == one.run
 
 
-def test_a_quarter_of_the_agents_sentences_is_left_out_and_none_of_the_task() -> None:
-    (one,) = disturb([a_good_run()], GRAPHS, ATTACKS[0])
-    said = [event.content for event in one.run.of(Message)]
-    assert said[0] == "Take it. Please."
-    assert said[1].count(".") == 3
-
-
-def test_another_seed_is_another_choice() -> None:
-    run = a_run().say(" ".join(f"Sentence {n}." for n in range(40))).finish().run()
-    first, second = (disturb([run], GRAPHS, ATTACKS[0], seed=seed)[0].run for seed in (0, 1))
-    assert first.digest != second.digest
-
-
 def test_evidence_points_at_the_event_it_pointed_at() -> None:
     loops = next(attack for attack in ATTACKS if attack.name == "insert_loops")
     (one,) = disturb([a_good_run()], GRAPHS, loops, share=1.0)
@@ -112,12 +97,3 @@ def test_of_many_runs_some_are_disturbed_the_same_ones_in_any_order(monkeypatch:
 
 def broken() -> Run:
     return a_run().say("One. Two.").call("look", "look", ok=True).finish().run("ALTERED")
-
-
-def test_the_page_says_how_many_runs_were_drawn_to_be_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = [a_good_run(f"run-{n}") for n in range(4)]
-    corpus = evaluate_corpus(runs, GRAPHS)
-    assert ledger_review(corpus).drawn == ""
-    for module in (quantifier, criteria_review):
-        monkeypatch.setattr(module, "MOST_DISTURBED", 3)
-    assert ledger_review(corpus).drawn == "Disturbed: 3 of 4 runs, drawn by digest."

@@ -1,4 +1,5 @@
 """Criteria computed from the ledger: what each measures, in which value it ends, and when there is none."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.judging.criteria import LEDGER_CRITERIA, CriteriaSet, Criterion, ledger_criteria, quantify
+from untaken.judging.criteria import LEDGER_CRITERIA, CriteriaSet, Criterion, quantify
 
 PLAN = a_graph(
     {"id": "look", "check": {"tool_call": {"name": "look"}}},
@@ -29,11 +30,7 @@ CASES: list[dict[str, Any]] = [
     {"name": "Repeated actions", "run": done(a_run()).finish(), "want": "none"},
     {"name": "Repeated actions", "run": a_run().call("x", a=1).call("x", a=1).finish(), "want": "up to half"},
     {"name": "Repeated actions", "run": a_run().call("x", a=1).call("x", a=2).finish(), "want": "none"},
-    {
-        "name": "Repeated actions",
-        "run": a_run().call("x", ok=False).call("x", ok=True).finish(),
-        "want": "none",
-    },
+    {"name": "Repeated actions", "run": a_run().call("x", ok=False).call("x", ok=True).finish(), "want": "none"},
     {"name": "Repeated actions", "run": a_run().call("x").state(a=1).call("x").finish(), "want": "none"},
     {"name": "Repeated actions", "run": a_run().call("x", by="user").finish(), "want": None},
     {"name": "Failed actions", "run": done(a_run()).finish(), "want": "none"},
@@ -41,27 +38,15 @@ CASES: list[dict[str, Any]] = [
     {"name": "Failed actions", "run": a_run().call("x", ok=False).finish(), "want": "over half"},
     {"name": "Failed actions", "run": a_run().call("x").finish(), "want": None},
     {"name": "Response to feedback", "run": done(a_run()).finish(), "want": None},
-    {
-        "name": "Response to feedback",
-        "run": a_run().call("x", ok=False).call("x", ok=False).call("y").finish(),
-        "want": "half or more",
-    },
+    {"name": "Response to feedback", "run": a_run().call("x", ok=False).call("x", ok=False).call("y").finish(), "want": "half or more"},
     {"name": "Recovery", "run": a_run().call("x", ok=False).call("y", ok=True).finish(), "want": "none"},
     {"name": "Recovery", "run": a_run().call("x", ok=False, a=1).call("x", ok=True).finish(), "want": "all"},
-    {
-        "name": "Recovery",
-        "run": a_run().call("peek", "look", ok=False).call("look", "look", ok=True).finish(),
-        "want": "all",
-    },
+    {"name": "Recovery", "run": a_run().call("peek", "look", ok=False).call("look", "look", ok=True).finish(), "want": "all"},
     {"name": "Plan completion", "run": done(a_run()).finish(), "want": "all"},
     {"name": "Plan completion", "run": a_run().call("look", "look").finish(), "want": "half or more"},
     {"name": "Plan completion", "run": a_run().call("x").finish(), "want": "none"},
     {"name": "Plan order", "run": done(a_run()).finish(), "want": "in order"},
-    {
-        "name": "Plan order",
-        "run": a_run().call("take", "take", ok=True).call("look", "look", ok=True).finish(),
-        "want": "out of order",
-    },
+    {"name": "Plan order", "run": a_run().call("take", "take", ok=True).call("look", "look", ok=True).finish(), "want": "out of order"},
     {"name": "Plan order", "run": a_run().finish(), "want": None},
     {"name": "Termination", "run": done(a_run()), "want": "never ended"},
     {"name": "Termination", "run": done(a_run()).finish(limit="steps"), "want": "stopped from outside"},
@@ -74,7 +59,7 @@ CASES: list[dict[str, Any]] = [
     {"name": "Outcome support", "run": a_run().call("x").finish(success=True), "want": "success unsupported"},
     {"name": "Outcome support", "run": a_run().call("x").finish(success=False), "want": "supported"},
     {"name": "Outcome support", "run": done(a_run()).finish(success=None), "want": None},
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['name']}: {case['want']}")
@@ -91,12 +76,6 @@ def test_every_criterion_is_tried_with_a_value_and_without() -> None:
     assert tried == {one.criterion.name for one in LEDGER_CRITERIA}
 
 
-@pytest.mark.parametrize("one", LEDGER_CRITERIA, ids=lambda one: one.criterion.name)
-def test_each_level_above_the_worst_has_its_lower_bound(one: Any) -> None:
-    assert len(one.bounds) == len(one.criterion.accepted_values) - 1
-    assert list(one.bounds) == sorted(set(one.bounds))
-
-
 def test_without_a_plan_what_needs_one_is_unscored_and_the_rest_is_not() -> None:
     (found,) = quantify([done(a_run()).finish().run()])
     (item,) = found.items
@@ -111,11 +90,6 @@ def test_a_plan_decided_by_the_outcome_says_nothing_about_the_outcome() -> None:
     assert "Outcome support" in found.items[0].unscored
 
 
-def test_broken_runs_are_left_out() -> None:
-    (found,) = quantify([done(a_run()).finish().run("ALTERED")], graphs=[PLAN])
-    assert found.items == ()
-
-
 def test_a_criterion_that_the_ledger_does_not_answer_is_unscored_with_the_next_step() -> None:
     own = Criterion(name="Clarity", accepted_values=["bad", "good"])
     other = Criterion(name="Termination", accepted_values=["bad", "good"])
@@ -124,17 +98,6 @@ def test_a_criterion_that_the_ledger_does_not_answer_is_unscored_with_the_next_s
     (found,) = quantify([done(a_run()).finish().run()], graphs=[PLAN], criteria=wanted)
     assert set(found.items[0].unscored) == {"Clarity", "Termination"}
     assert all("use a model" in why for why in found.items[0].unscored.values())
-
-
-def test_the_ledger_gives_the_same_values_every_time_and_says_so() -> None:
-    runs = [done(a_run("a")).finish().run(), a_run("b").call("x").finish(success=False).run()]
-    first, second = quantify(runs, graphs=[PLAN]), quantify(runs, graphs=[PLAN], criteria=ledger_criteria())
-    assert first == second
-    assert first[0].deterministic
-    assert [(i.run_id, i.agent, i.success) for i in first[0].items] == [
-        ("a", "agent", True),
-        ("b", "agent", False),
-    ]
 
 
 def test_a_long_run_is_measured_in_linear_time() -> None:

@@ -52,8 +52,6 @@ def test_the_interval_holds_where_nearly_all_tasks_have_the_best_level(tasks: in
     for _ in range(60):
         levels = random.choices((0, 1, 2), weights=(2, 2, 96), k=tasks)
         found = outcome_means([a_pass(*[(f"t{n}", level) for n, level in enumerate(levels)])])[0]
-        assert not isinstance(found.low, Unscored)
-        assert not isinstance(found.high, Unscored)
         held += found.low <= 1.94 <= found.high
     assert held >= 55
 

@@ -35,12 +35,6 @@ def replies(*said: str) -> bytes:
 GOOD = replies('{"Clarity": "good"}', '{"Clarity": "bad"}')
 
 
-def test_a_workspace_begins_with_what_ledgers_answer(tmp_path: Path) -> None:
-    assert kept_criteria(tmp_path).criteria == ledger_criteria().criteria
-    assert kept_runs(tmp_path) == ()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_files_are_taken_in_together_and_a_bad_one_stops_nothing(tmp_path: Path) -> None:
     found = take_in_criteria(
         tmp_path,
@@ -115,12 +109,6 @@ def test_people_who_change_criteria_at_once_lose_nothing(tmp_path: Path) -> None
         thread.join()
     names = {criterion.name for criterion in kept_criteria(tmp_path).criteria}
     assert {f"criterion {n}" for n in range(8)} <= names
-
-
-def test_a_change_that_cannot_be_made_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(UntakenError, match="criterion-unknown"):
-        change_criteria(tmp_path, lambda c: editing.accept(c, "?", by="human:x", at=editing.now()))
-    assert not (tmp_path / FILE).exists()
 
 
 def test_a_file_changed_by_hand_is_named_and_not_written_over(tmp_path: Path) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from untaken.errors import Unscored
 from untaken.judging.criteria import Criterion, Quantified, QuantifierRun, criteria_against_people, read_value
 
 CLARITY = Criterion(name="Clarity", description="", accepted_values=["bad", "fair", "good"])
-DEPTH = Criterion(name="Depth", description="", accepted_values=["shallow", "deep"])
 
 
 def a_pass(said: dict[str, str], *criteria: Criterion, task: str = "") -> QuantifierRun:
@@ -60,13 +58,3 @@ def test_people_may_name_a_run_in_several_ways(_desc: str, name: str) -> None:
 def test_a_value_outside_the_accepted_ones_is_kept_as_said_and_never_equal_to_one() -> None:
     (one,) = criteria_against_people([a_pass({"x": "splendid"})], a_pass({"x": "good"}))
     assert [(cell.people, cell.quantifier) for cell in one.confusion] == [("good", "splendid")]
-
-
-def test_a_criterion_that_only_one_of_them_has_is_not_compared() -> None:
-    assert criteria_against_people([a_pass({"x": "good"}, DEPTH)], a_pass({"x": "good"})) == ()
-
-
-def test_without_a_value_by_both_every_figure_is_unscored() -> None:
-    (one,) = criteria_against_people([a_pass({"x": "good"})], a_pass({"y": "good"}))
-    assert one.n == 0
-    assert isinstance(one.kappa, Unscored)

@@ -74,37 +74,3 @@ def test_repeats_of_runs_change_no_verdict_and_no_interval(seed: int, tasks: int
     assert [(one.keep, one.redundant_with) for one in often] == [
         (one.keep, one.redundant_with) for one in once
     ]
-
-
-def test_n_names_tasks() -> None:
-    whole = repeated(a_corpus(1, 12), 3)
-    for check in checks(whole, worse(whole)):
-        apart, (attack,) = check.discrimination.separation, check.discrimination.attacks
-        assert max(apart.success_n, apart.failed_n, attack.n) <= 12
-        assert attack.n == 12
-
-
-def test_of_criteria_without_any_relation_few_are_said_to_separate() -> None:
-    """Of tasks that differ in level and in difficulty, with many repeats: by chance at most one in twenty."""
-    found = [_unrelated(seed) for seed in range(200)]
-    assert sum(found) / len(found) <= 0.05
-
-
-def _unrelated(seed: int) -> bool:
-    random, items = Random(seed), []
-    for task in range(12):
-        base, odds = random.randrange(3), random.choice([0.1, 0.5, 0.9])
-        for k in range(6):
-            level = base + (random.random() < 0.2)
-            values = {"up": Value(text=SCALE[level], level=level)}
-            success = random.random() < odds
-            items.append(
-                Quantified(
-                    subject=f"{task}-{k}", success=success, task_id=f"t{task}", agent="a", values=values
-                )
-            )
-    whole = QuantifierRun(
-        name="one", by="x", seed=0, criteria=CRITERIA[:1], items=tuple(items), deterministic=True
-    )
-    (check,) = verify_criteria([whole]).criteria
-    return bool(check.discrimination.separation.separates)
