@@ -48,9 +48,7 @@ def test_the_run_drawn_was_read_by_somebody_else_and_not_by_the_reader() -> None
         ("the second one had seen it", (True, False), (0, 1)),
     ],
 )
-def test_agreement_counts_blind_readings_apart(
-    desc: str, blind: tuple[bool, bool], apart: tuple[int, int]
-) -> None:
+def test_agreement_counts_blind_readings_apart(desc, blind, apart) -> None:
     run = a_run("r").finish(success=False)
     for who, read_blind in zip((ANN, BOB), blind, strict=True):
         run.add(Verdict, sub_goal="pay", passed=True, by=who, blind=read_blind)

@@ -50,9 +50,7 @@ def test_the_packaged_model_is_asked_through_the_command_line(tmp_path: Path, ca
     assert again == found
 
 
-def test_replies_are_read_again_without_a_model_and_give_the_same_bytes(
-    tmp_path: Path, capsys: Capsys
-) -> None:
+def test_replies_are_read_again_without_a_model_and_give_the_same_bytes(tmp_path, capsys) -> None:
     ledger = write_desk(tmp_path)
     store = recorded(tmp_path, ledger)
     found = judged(ledger, store, capsys, *OFFLINE)
@@ -112,9 +110,7 @@ def test_what_was_never_answered_is_unscored_and_reported(tmp_path: Path, capsys
         ([*OFFLINE, "--sub-goals", "lok"], "sub-goal-unknown"),
     ],
 )
-def test_what_cannot_be_asked_says_what_to_do(
-    words: list[str], code: str, tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_asked_says_what_to_do(words, code, tmp_path, capsys, monkeypatch) -> None:
     for name in ("UNTAKEN_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     ledger = write_desk(tmp_path)
@@ -130,21 +126,6 @@ def test_text_that_addresses_a_judge_is_reported_and_no_pass_counts(tmp_path: Pa
     found = judged(ledger, recorded(tmp_path, ledger), capsys, *OFFLINE)
     assert [v["unscored_reason"] for v in found["verdicts"]] == ["judge_addressed", None]
     assert [finding["code"] for finding in found["findings"]] == ["ledger-addresses-judge"]
-
-
-def test_two_authors_are_compared(tmp_path: Path, capsys: Capsys) -> None:
-    run = a_desk_run()
-    run.verdict("look", True, "human:ann").verdict("look", True, "judge:m")
-    run.verdict("refund", False, "human:ann").verdict("refund", True, "judge:m")
-    run.verdict("call", False, "human:ann")
-    ledger = write_desk(tmp_path, run)
-    assert main(["agree", str(ledger), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    jsonschema.validate(found, json_schema("agree"))
-    assert (found["overall"]["n"], found["overall"]["agreement"], found["left_out"]) == (2, 0.5, 1)
-    assert [(pair["sub_goal"], pair["a"], pair["b"]) for pair in found["disagreements"]] == [
-        ("refund", False, True)
-    ]
 
 
 def mapped_desk() -> tuple[RunBuilder, PlanGraph]:

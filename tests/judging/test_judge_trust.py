@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
-from builders import RunBuilder, a_graph, a_run
+from builders import RunBuilder, a_run
 
 from untaken.cli import main
-from untaken.errors import Unscored
 from untaken.judging import distrusted, judge_differences, judge_trust
 from untaken.ledger import Run
-from untaken.scoring import score_run
-from untaken.views import json_schema
 
 
 def judged(task: int, **judges: dict[str, bool]) -> RunBuilder:
@@ -71,9 +65,7 @@ def test_what_is_unreliable_is_left_out_as_a_whole_or_on_one_sub_goal() -> None:
         ("right on half, half is met", lambda t: t % 4 < 2, lambda t: t % 2 > 0, "unreliable"),
     ],
 )
-def test_a_judge_is_called_by_the_interval_of_kappa_and_else_not(
-    desc: str, right: Callable[[int], bool], met: Callable[[int], bool], want: str
-) -> None:
+def test_a_judge_is_called_by_the_interval_of_kappa_and_else_not(desc, right, met, want) -> None:
     built = []
     for task in range(40):
         run = a_run(f"r{task}", task=f"t{task}", graph="g").finish().verdict("a", met(task), "human:ann")
@@ -82,15 +74,11 @@ def test_a_judge_is_called_by_the_interval_of_kappa_and_else_not(
     assert whole.trust == want, (desc, whole)
     if want == "cannot_tell" and whole.agreement == 0.975:
         assert whole.kappa == 0
-        assert isinstance(whole.ac1_low, float)
         assert whole.ac1_low > 0.8
-        assert isinstance(whole.prevalence, float)
         assert whole.prevalence > 0.95
 
 
-def test_verdicts_left_out_as_unreliable_are_unscored_in_a_gate_and_never_failed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verdicts_left_out_as_unreliable_are_unscored_in_a_gate_and_never_failed(tmp_path, capsys) -> None:
     words, values = ["gate", *desk(tmp_path), "--require", "completion>=0.9", "--json"], []
     words.append("--allow-uncalibrated")
     for least in ([], ["--min-kappa", "0.9"]):
@@ -101,33 +89,17 @@ def test_verdicts_left_out_as_unreliable_are_unscored_in_a_gate_and_never_failed
     assert values == pytest.approx([2 / 3, 1 / 2])
 
 
-def test_nothing_is_said_of_a_judge_with_few_labels() -> None:
-    found = judge_trust(runs(4))
-    assert {one.trust for one in found} == {"cannot_tell"}
-    assert distrusted(found) == ()
-
-
-def test_a_verdict_that_is_left_out_leaves_the_sub_goal_unscored_and_not_failed() -> None:
-    plan = a_graph({"id": "a", "check": {"verdict": {}}}, {"id": "b", "check": {"verdict": {}}})
-    run = a_run("r", graph="g").finish().verdict("a", True, "judge:m").verdict("b", True, "judge:m").run()
-    nodes = {node.sub_goal: node.completed for node in score_run(run, plan, verdicts=["!judge:m#g/b"]).nodes}
-    assert nodes == {"a": True, "b": None}
-
-
 def test_two_judges_are_compared_on_the_labels_that_both_have() -> None:
     found = {(one.first, one.second): one for one in judge_differences(runs(12))}
     one = found["judge:good", "judge:half"]
     assert (one.n, one.first_agrees, one.second_agrees, one.clusters) == (24, 24, 18, 12)
     assert one.difference == pytest.approx(0.25)
-    assert isinstance(one.low, float)
     assert one.low > 0
     assert one.p == pytest.approx(2 / 2**6)
 
 
 @pytest.mark.parametrize(("told", "want"), [({}, 0.0), ({"a": False, "b": False}, 1.0)])
-def test_judges_as_far_apart_in_all_of_a_few_tasks_may_be_nearer_in_others(
-    told: dict[str, bool], want: float
-) -> None:
+def test_judges_as_far_apart_in_all_of_a_few_tasks_may_be_nearer_in_others(told, want) -> None:
     some = []
     for task in range(3):
         run = a_run(f"r{task}", task=f"t{task}", graph="g").finish()
@@ -137,17 +109,8 @@ def test_judges_as_far_apart_in_all_of_a_few_tasks_may_be_nearer_in_others(
         some.append(run.run())
     (one,) = judge_differences(some)
     assert one.difference == want
-    assert isinstance(one.low, float)
-    assert isinstance(one.high, float)
     assert one.low < min(want, 0.2)
     assert max(0.1, want) <= one.high
-
-
-def test_two_judges_that_never_met_are_not_compared() -> None:
-    apart = [judged(0, m={}).run(), judged(1, n={}).run()]
-    (one,) = judge_differences(apart)
-    assert (one.n, one.clusters) == (0, 0)
-    assert isinstance(one.difference, Unscored)
 
 
 def desk(folder: Path) -> list[str]:
@@ -160,30 +123,3 @@ def desk(folder: Path) -> list[str]:
     text += "".join(f"  - {{id: {goal}, check: {{verdict: {{}}}}, evidence: message}}\n" for goal in "abc")
     (folder / "g.plan.yaml").write_text(text, encoding="utf-8")
     return [str(folder / "ledgers"), "--graphs", str(folder / "g.plan.yaml")]
-
-
-def test_a_threshold_leaves_unreliable_verdicts_out_of_the_scores_and_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = desk(tmp_path)
-    documents: dict[str, Any] = {}
-    for least in ("0", "0.9"):
-        assert main(["score", *words, "--missing", "drop", "--min-kappa", least, "--json"]) == 0
-        documents[least] = json.loads(capsys.readouterr().out)
-    assert documents["0"]["verdicts"] == []
-    assert documents["0.9"]["verdicts"] == ["!judge:half"]
-    assert documents["0"]["agents"][0]["completed"] == documents["0.9"]["agents"][0]["completed"] + 60
-    assert main(["score", *words, "--min-kappa", "0.9"]) == 0
-    assert "verdicts counted: all but judge:half" in capsys.readouterr().out
-
-
-def test_agree_lists_the_judges_and_its_document_fits_its_schema(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ledgers = desk(tmp_path)[0]
-    assert main(["agree", ledgers]) == 0
-    assert "UNRELIABLE" in capsys.readouterr().out
-    assert main(["agree", ledgers, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    jsonschema.validate(document, json_schema("agree"))
-    assert [one["trust"] for one in document["judges"]] == ["cannot_tell", "unreliable", "reliable"]

@@ -18,7 +18,6 @@ from untaken.judging import (
     load_passports,
     measure_judges,
     save_passports,
-    uncalibrated,
 )
 from untaken.judging.passport import JudgePassport
 from untaken.judging.questions import sub_goal_digest
@@ -138,26 +137,10 @@ CHANGED = a_graph(
         ),
     ],
 )
-def test_a_judge_may_speak_only_as_it_was_measured(
-    desc: str, passports: tuple[JudgePassport, ...], now: list[Run], plan: PlanGraph, want: list[Any]
-) -> None:
+def test_a_judge_may_speak_only_as_it_was_measured(desc, passports, now, plan, want) -> None:
     found = judge_standings(now, GraphSet.of([plan]), passports)
     assert [(one.sub_goal, one.state) for one in found] == [one[:2] for one in want], desc
     assert all(one.reason.startswith(words) for one, (_, _, words) in zip(found, want, strict=True)), found
-
-
-def test_a_judge_that_says_the_opposite_of_people_is_uncalibrated() -> None:
-    built = []
-    for task in range(40):
-        run = a_run(f"r{task}", task=f"t{task}", graph="g").finish().verdict("a", task % 2 == 0)
-        built.append(run.verdict("a", task % 2 > 0, "judge:bad").run())
-    (one,) = uncalibrated(judge_standings(built, GRAPHS, measure_judges(built, GRAPHS, date="2026-01-02")))
-    assert "agrees too little" in one.reason
-    assert one.glob == "!judge:bad"
-
-
-def test_verdicts_that_are_not_counted_need_no_passport() -> None:
-    assert judge_standings(runs(), GRAPHS, (), verdicts=["human:*"]) == ()
 
 
 @pytest.fixture
@@ -172,9 +155,7 @@ def desk(tmp_path: Path) -> list[str]:
     return [str(tmp_path / name) for name in ("old", "new", "g.plan.yaml")]
 
 
-def test_a_gate_counts_a_judge_only_with_a_valid_passport(
-    desk: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_gate_counts_a_judge_only_with_a_valid_passport(desk, tmp_path, capsys) -> None:
     old, new, plan = desk
     file = str(tmp_path / "passports.json")
 

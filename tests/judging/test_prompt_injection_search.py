@@ -1,4 +1,5 @@
 """A search for prompt injections ends, says what it left out, and knows other languages, slips and codes."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
@@ -6,7 +7,6 @@ import base64
 import random
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from builders import a_graph, a_run
@@ -179,9 +179,7 @@ def test_a_text_between_images_is_found() -> None:
 LONG = " ".join(f"order {number} is paid" for number in range(20_000))
 
 
-def test_a_record_that_is_too_long_is_searched_in_part_and_passes_no_judge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_that_is_too_long_is_searched_in_part_and_passes_no_judge(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(limits, "SEARCHED_CHARS", 100_000)
     run = (
         a_run("r", graph="g").say("hello").call("search").observe(LONG, call_id="c1").say(IGNORE).finish(True)
@@ -202,9 +200,7 @@ def test_the_time_is_asked_inside_a_run(monkeypatch: pytest.MonkeyPatch) -> None
     assert (quote, read) == ("", [])
 
 
-def test_a_record_full_of_texts_to_judges_is_searched_until_enough_are_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_record_full_of_texts_to_judges_is_searched_until_enough_are_found(monkeypatch) -> None:
     monkeypatch.setattr(prompt_injection, "MOST_FOUND", 5)
     run = a_run("r")
     for number in range(20):

@@ -57,24 +57,6 @@ def test_where_chance_alone_explains_it_kappa_is_unscored_and_never_0() -> None:
     assert "chance" in pair.kappa.reason
 
 
-def test_one_run_has_no_interval() -> None:
-    run = judged("r", "s", ann=1, bob=1)
-    run.verdict("t", False, "human:ann").verdict("t", True, "human:bob")
-    run.verdict("u", False, "human:ann").verdict("u", False, "human:bob")
-    (pair,) = reviewer_pairs(reviewers_agreement([run.run()]))
-    assert (pair.n, pair.cluster, pair.clusters) == (3, "run", 1)
-    assert pair.kappa == pytest.approx(0.4)
-    assert isinstance(pair.kappa_low, Unscored)
-    assert "two tasks or runs" in pair.kappa_low.reason
-
-
-def test_those_with_most_opinions_are_paired() -> None:
-    found = reviewers_agreement([run.run() for run in (*runs(**SAID), judged("more", dee=1, ann=1))])
-    assert {(one.a, one.b) for one in reviewer_pairs(found, most=2)} == {("human:ann", "human:bob")}
-    assert reviewer_pairs(found, most=1) == ()
-    assert reviewer_pairs(reviewers_agreement([])) == ()
-
-
 def test_a_name_that_looks_like_a_pattern_is_one_reviewer() -> None:
     pairs = reviewer_pairs(reviewers_agreement([judged("r", **{"*": 1, "ann": 0}).run()]))
     assert [(one.a, one.b, one.n) for one in pairs] == [("human:*", "human:ann", 1)]

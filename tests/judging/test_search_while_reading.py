@@ -50,9 +50,7 @@ def built(number: int, steps: list[str], finished: bool, after: list[str]) -> li
     runs=st.lists(st.tuples(STEPS, st.booleans(), st.lists(st.sampled_from(TEXTS), max_size=2)), max_size=3),
     mixed=st.booleans(),
 )
-def test_it_finds_the_same_under_the_same_digest(
-    runs: list[tuple[list[str], bool, list[str]]], mixed: bool
-) -> None:
+def test_it_finds_the_same_under_the_same_digest(runs, mixed) -> None:
     ledgers = [built(number, *run) for number, run in enumerate(runs)]
     groups = zip_longest(*ledgers, fillvalue=b"") if mixed else ledgers
     ledger = b"".join(line for group in groups for line in group)

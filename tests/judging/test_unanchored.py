@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import a_graph, a_run
-from judges import model_that, said
 
 from untaken.cli import main
-from untaken.judging import judge_run
-from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import Run
 from untaken.scoring import score_run
 from untaken.scoring.verdicts import ANCHORED_ONLY
@@ -72,34 +68,10 @@ def test_a_recorded_pass_of_judges_alone_is_shown_as_unanchored(kind: str) -> No
     assert again == score
 
 
-def test_an_anchored_pass_is_not_marked() -> None:
-    graph = a_graph({"id": "pay", "rules": [{"tool": "find"}], "check": {"verdict": True}}, graph_id="desk")
-    score = score_run(judged(("judge:m", True)), graph)
-    assert score.node("pay").completed
-    assert not score.node("pay").unanchored
-    assert not score.findings
-
-
-@pytest.mark.parametrize(("tool", "unanchored"), [("find", False), (None, True)])
-def test_a_judge_says_itself_that_its_pass_is_unanchored(
-    tool: str | None, unanchored: bool, tmp_path: Path
-) -> None:
-    graph = a_graph(
-        {"id": "pay", "rules": [{"tool": tool}] if tool else [], "check": {"verdict": True}}, graph_id="desk"
-    )
-    model = model_that(lambda _, code: said(code, "pass", (2, "no such order: 17")))
-    with ModelAccess(model, ReplyStore(tmp_path)) as access:
-        (found,) = judge_run(judged(), graph, access, sub_goals=["pay"], tools=False).verdicts
-    assert found.passed
-    assert found.unanchored is unanchored
-
-
 @pytest.mark.parametrize("passed", [True, False])
 @pytest.mark.parametrize("missing", ["fail", "drop"])
 @pytest.mark.parametrize("group", [False, True])
-def test_where_judges_are_left_out_the_sub_goal_counts_nowhere(
-    missing: Any, passed: bool, group: bool
-) -> None:
+def test_where_judges_are_left_out_the_sub_goal_counts_nowhere(missing, passed, group) -> None:
     nodes: list[dict[str, Any]] = [{"id": "pay", "check": {"verdict": True}}]
     nodes += [{"id": "either", "any_of": ["pay"]}] if group else []
     graph = a_graph(*nodes, graph_id="desk")
@@ -114,9 +86,7 @@ def test_where_judges_are_left_out_the_sub_goal_counts_nowhere(
 
 @pytest.mark.parametrize("missing", ["fail", "drop"])
 @pytest.mark.parametrize("kind", ["a verdict alone", "a rule for messages", "a message as evidence"])
-def test_a_gate_passes_nobody_on_unanchored_verdicts(
-    kind: str, missing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_gate_passes_nobody_on_unanchored_verdicts(kind, missing, tmp_path, capsys) -> None:
     node, anchored = NODES[kind]
     for task in range(6):
         built = a_run(f"r{task}", task=f"t{task}").call("find").observe("no such order: 17", call_id="c1")

@@ -80,28 +80,6 @@ def test_full_agreement_is_no_certainty() -> None:
     assert found.kappa_low < 1
 
 
-def test_full_disagreement_is_no_certainty_either() -> None:
-    found = single([(True, False), (False, True)]).overall
-    assert (found.agreement, found.kappa, found.kappa_low) == (0.0, -1.0, -1.0)
-    assert found.kappa_high > 0
-
-
-def test_tasks_that_resemble_each_other_leave_no_interval_of_no_width() -> None:
-    runs = [judged(f"t{i}", (True, True), (False, True), (False, False)).run() for i in range(12)]
-    found = verdict_agreement(runs).overall
-    assert found.kappa == pytest.approx(0.4)
-    assert found.kappa_low < 0.2 < found.kappa < 0.5 < found.kappa_high
-
-
-def test_one_who_always_says_the_same_leaves_no_interval_of_no_width() -> None:
-    found = single(table(3, 0, 3, 0)).overall
-    assert found.kappa == 0.0
-    assert isinstance(found.kappa_low, float)
-    assert isinstance(found.kappa_high, float)
-    assert found.kappa_low < -0.5
-    assert found.kappa_high > 0.5
-
-
 @pytest.mark.parametrize(
     ("runs", "reason"),
     [
@@ -135,14 +113,3 @@ def test_what_only_one_has_an_opinion_on_is_counted_and_broken_runs_are_not() ->
     run = judged("t", (True, True), (None, True)).verdict("alone", True, "human:ann")
     found = verdict_agreement([run.run(), judged("u", (True, True)).run("ALTERED")])
     assert (found.overall.n, found.left_out) == (1, 2)
-
-
-def test_any_two_authors_are_compared() -> None:
-    run = judged("t", (True, False)).verdict("s0", True, "judge:other")
-    found = verdict_agreement([run.run()], a=["judge:m"], b=["judge:other"])
-    assert (found.overall.only_b, found.disagreements[0].b_by) == (1, ("judge:other",))
-
-
-def test_the_sub_goal_with_the_least_agreement_comes_first() -> None:
-    runs = [judged(f"t{i}", (True, True), (True, i == 0)).run() for i in range(3)]
-    assert [one.name for one in verdict_agreement(runs).sub_goals] == ["s1", "s0"]
