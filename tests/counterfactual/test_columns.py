@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 
 import msgspec
@@ -27,9 +26,8 @@ from untaken.counterfactual import (
     summarise,
 )
 from untaken.counterfactual.memory import Observed, PolicyMemory, Signal, Snapshot
-from untaken.ledger import Run, SkillSelection, read_ledger
+from untaken.ledger import Run, SkillSelection
 
-SAMPLES = Path(__file__).parents[2] / "sample_runs"
 NEAR = 1e-12
 
 
@@ -128,9 +126,7 @@ def same_figure(found: object, expected: object) -> None:
 @example(184, 5, False)  # every k predicts as well: rounding must not choose one
 @example(463479, 8, False)  # success and what it saves cancel out: rounding is no spread
 @given(st.integers(0, 2**32), st.integers(2, 40), st.booleans())
-def test_any_corpus_gives_the_same_figures_as_one_decision_after_another(
-    seed: int, size: int, speculated: bool
-) -> None:
+def test_any_corpus_gives_the_same_figures_as_one_decision_after_another(seed, size, speculated) -> None:
     random = Random(seed)
     runs = a_corpus(random, size)
     memory = PolicyMemory.build(runs)
@@ -141,27 +137,6 @@ def test_any_corpus_gives_the_same_figures_as_one_decision_after_another(
         [Weights(), Weights(success=parts[0], cost=parts[1] - parts[0], steps=1 - parts[1])]
     )
     assert_same(runs, memory, weights)
-
-
-@given(seed=st.integers(0, 10_000), runs=st.integers(2, 12))
-def test_a_run_evaluated_alone_gives_what_it_gives_among_the_others(seed: int, runs: int) -> None:
-    made = a_corpus(Random(seed), runs)
-    memory = PolicyMemory.build(made)
-    together = evaluate_runs(made, memory)
-    alone = {run.digest: evaluate_runs(made, memory).alone(run.digest) for run in made}
-    assert alone == dict(together)
-    assert {run.digest: together.alone(run.digest) for run in made} == alone
-
-
-@pytest.mark.parametrize("folder", ["ledgers", "crafter/ledgers"])
-def test_the_samples_give_the_same_figures(folder: str) -> None:
-    runs = [
-        run
-        for path in sorted((SAMPLES / folder).glob("*.jsonl*"))
-        if "heads" not in path.name
-        for run in read_ledger(path)
-    ]
-    assert assert_same(Random(1).sample(runs, min(30, len(runs))), PolicyMemory.build(runs), Weights()) > 100
 
 
 def test_figures_beyond_a_double_squared_are_still_compared() -> None:
@@ -175,9 +150,7 @@ def test_figures_beyond_a_double_squared_are_still_compared() -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 7])
-def test_decisions_compared_a_few_at_a_time_are_those_compared_together(
-    at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_decisions_compared_a_few_at_a_time_are_those_compared_together(at_once, monkeypatch) -> None:
     runs = a_corpus(Random(3), 30)
     alone = a_run("without alternatives").select("a").select("b", "a", "c").finish(True).run()
     runs.append(on_day(alone, 40))
@@ -187,21 +160,8 @@ def test_decisions_compared_a_few_at_a_time_are_those_compared_together(
     assert dict(evaluate_runs(runs, memory)) == together
 
 
-@pytest.mark.parametrize("at_once", [1, 40])
-def test_support_decided_a_few_at_a_time_is_that_decided_together(
-    at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = a_corpus(Random(5), 60)
-    memory = PolicyMemory.build(runs)
-    together = dict(evaluate_runs(runs, memory))
-    monkeypatch.setattr(strata, "AT_ONCE", at_once)
-    assert dict(evaluate_runs(runs, memory)) == together
-
-
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_not_worth_a_test_would_not_be_supported_by_it(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_worth_a_test_would_not_be_supported_by_it(seed, monkeypatch) -> None:
     runs = a_corpus(Random(seed), 60)
     memory = PolicyMemory.build(runs)
     screened = dict(evaluate_runs(runs, memory))

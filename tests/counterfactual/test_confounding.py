@@ -1,11 +1,12 @@
 """Support must hold where nothing recorded differs: strata, copies, retries and time (§2a)."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -15,13 +16,12 @@ from histories import on_day, seen
 from msgspec import UNSET
 
 from benchmarks.confounding import WORLDS, World, counted, plan_supported, ruling_on
-from untaken.counterfactual import Weights, influence, placebo
+from untaken.counterfactual import Weights
 from untaken.counterfactual.balance import balance_of
-from untaken.counterfactual.diagnostics import Influence
 from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.support import IN_TIME, RETRIES, UNTIMED, OptionTest, more_runs
-from untaken.counterfactual.words import COULD_BE_TIME, time_words
+from untaken.counterfactual.words import COULD_BE_TIME
 from untaken.ledger import Run
 
 DRAWS = 20
@@ -86,12 +86,6 @@ def log(*runs: tuple[str, str, str, float], **recorded: Sequence[Any]) -> list[O
     return made
 
 
-class Case(NamedTuple):
-    desc: str
-    log: list[Observed]
-    want: str
-
-
 DRAWN = np.random.default_rng(5).permutation([*product((0, 1) * 4, "xyz")])
 IN_ANY_ORDER = [("ab"[int(turn)], str(task), "m", float(turn)) for turn, task in DRAWN]
 SIDE = [("ab"[n % 2], "x", "m", float(n % 2)) for n in range(20)]
@@ -99,60 +93,36 @@ SIDE = [("ab"[n % 2], "x", "m", float(n % 2)) for n in range(20)]
 ODD = ["old", "new"] * 10
 HALVES = [("ab"[n >= 12], "wxyz"[n % 4], "m", float(n >= 12)) for n in range(24)]
 CASES = [
-    Case(
-        "each task has its skill",
-        log(*[("ab"[n % 2], "xy"[n % 2], "m", float(n % 2)) for n in range(20)]),
-        "confounded: task and choice coincide",
-    ),
-    Case(
+    ("each task has its skill", log(*[("ab"[n % 2], "xy"[n % 2], "m", float(n % 2)) for n in range(20)]), "confounded: task and choice coincide"),
+    (
         "each agent has its skill",
         log(*[("ab"[n % 2], "xy"[n // 2 % 2], "mn"[n % 2], float(n % 2)) for n in range(20)]),
         "confounded: agent and choice coincide",
     ),
-    Case("each model has", log(*SIDE, model=ODD), "confounded: model and choice coincide"),
-    Case("each version has", log(*SIDE, version=ODD), "confounded: version and choice coincide"),
-    Case(
-        "each prompt version has",
-        log(*SIDE, prompt_version=ODD),
-        "confounded: prompt version and choice coincide",
-    ),
-    Case(
+    ("each model has", log(*SIDE, model=ODD), "confounded: model and choice coincide"),
+    ("each version has", log(*SIDE, version=ODD), "confounded: version and choice coincide"),
+    ("each prompt version has", log(*SIDE, prompt_version=ODD), "confounded: prompt version and choice coincide"),
+    (
         "each value of a field that the workspace names has",
         log(*SIDE, named=[(("temperature", old),) for old in ODD]),
         "confounded: temperature and choice coincide",
     ),
-    Case(
+    (
         "the field is recorded for some runs only",
         log(*SIDE, named=[(("region", "eu"),) if old == "old" else UNSET for old in ODD]),
         "confounded: region and choice coincide",
     ),
-    Case(
-        "the coarsest of two is named",
-        log(*SIDE, model=ODD, version=ODD),
-        "confounded: model and choice coincide",
-    ),
-    Case(
+    ("the coarsest of two is named", log(*SIDE, model=ODD, version=ODD), "confounded: model and choice coincide"),
+    (
         "both in one task, which says nothing",
         log(*[("ab"[n % 2], "xy"[n % 2], "m", float(n % 2)) for n in range(20)], ("a", "y", "m", 1.0)),
         "needs about 6 more runs",
     ),
-    Case("in every task the one came first", log(*HALVES), IN_TIME),
-    Case(
-        "what failed is tried again with the other",
-        log(*[("ab"[turn], f"t{n}", "m", float(turn)) for n in range(9) for turn in (0, 1)]),
-        RETRIES,
-    ),
-    Case(
-        "what failed is tried again with either",
-        log(*[("ab"[(n + turn) % 2], f"t{n}", "m", float(turn)) for n in range(16) for turn in (0, 1)]),
-        RETRIES,
-    ),
-    Case(
-        "the one came first, and the difference is not clear yet",
-        log(*[("ab"[n >= 12], "x", "m", float(n % 12 < (3, 8)[n >= 12])) for n in range(24)]),
-        IN_TIME,
-    ),
-    Case(
+    ("in every task the one came first", log(*HALVES), IN_TIME),
+    ("what failed is tried again with the other", log(*[("ab"[turn], f"t{n}", "m", float(turn)) for n in range(9) for turn in (0, 1)]), RETRIES),
+    ("what failed is tried again with either", log(*[("ab"[(n + turn) % 2], f"t{n}", "m", float(turn)) for n in range(16) for turn in (0, 1)]), RETRIES),
+    ("the one came first, and the difference is not clear yet", log(*[("ab"[n >= 12], "x", "m", float(n % 12 < (3, 8)[n >= 12])) for n in range(24)]), IN_TIME),
+    (
         "a file that names no tasks",
         [
             seen(f"r{n}", "ab"[n % 2], day=n, success=float(n % 2), task_id=UNSET, agent=UNSET)
@@ -160,13 +130,7 @@ CASES = [
         ],
         "the memory does not name the task and agent of every run: rebuild it from its ledgers",
     ),
-]
-
-
-def compared(observations: list[Observed]) -> Influence:
-    found = influence(PolicyMemory(observations), "ctx", selected="a", alternative="b")
-    assert isinstance(found, Influence)
-    return found
+]  # fmt: skip
 
 
 def support_of(observations: list[Observed]) -> tuple[str, str]:
@@ -175,9 +139,9 @@ def support_of(observations: list[Observed]) -> tuple[str, str]:
     return trust.support, trust.reason
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
-def test_a_comparison_that_is_weak_says_why(case: Case) -> None:
-    assert support_of(case.log) == ("weak", case.want)
+@pytest.mark.parametrize(("desc", "log", "want"), CASES, ids=[case[0] for case in CASES])
+def test_a_comparison_that_is_weak_says_why(desc, log, want) -> None:
+    assert support_of(log) == ("weak", want)
 
 
 MORE = [
@@ -191,9 +155,7 @@ MORE = [
 
 
 @pytest.mark.parametrize(("seen", "want"), MORE)
-def test_more_runs_are_those_that_a_difference_needs_if_it_stays(
-    seen: tuple[int, int, float], want: str
-) -> None:
+def test_more_runs_are_those_that_a_difference_needs_if_it_stays(seen, want) -> None:
     assert more_runs(*seen) == want
 
 
@@ -208,11 +170,6 @@ def test_more_runs_are_asked_for_by_the_difference_inside_strata() -> None:
 def test_what_holds_only_between_early_and_late_runs_could_be_time() -> None:
     found = [r.reason for r in rulings(WORLDS["one task drift"], 0.0, 12) if r and r.p_exact <= 0.05]
     assert found.count(COULD_BE_TIME) >= 0.7 * len(found) > 0
-
-
-def test_the_price_of_the_time_rule_is_said_beside_its_reason_alone() -> None:
-    assert "8 to 10%" in time_words(COULD_BE_TIME)
-    assert not any(map(time_words, ("", RETRIES, IN_TIME, "needs about 3 more runs")))
 
 
 def test_a_difference_that_holds_within_tasks_is_supported_and_says_by_how_much() -> None:
@@ -266,45 +223,12 @@ DIFFERENT: list[tuple[str, dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("desc", "changes", "same"), DIFFERENT, ids=lambda each: str(each)[:30])
-def test_runs_are_copies_if_they_differ_in_nothing_but_ids_and_times(
-    desc: str, changes: dict[str, Any], same: bool
-) -> None:
+def test_runs_are_copies_if_they_differ_in_nothing_but_ids_and_times(desc, changes, same) -> None:
     memory = PolicyMemory.build([a_copy(1), a_copy(2), a_copy(3, **changes)])
     trails = {(o.run_id, o.trail) for o in memory.log if o.trail is not UNSET}
     by_run = dict(trails)
     assert by_run["r1"] == by_run["r2"]
     assert (by_run.get("r3") == by_run["r1"]) == same, desc
-
-
-def test_a_run_alone_needs_no_trail_and_its_memory_takes_it_in_again_with_one() -> None:
-    alone, both = PolicyMemory.build([a_copy(1)]), PolicyMemory.build([a_copy(1), a_copy(2)])
-    assert all(observed.trail is UNSET for observed in alone.log)
-    assert alone.extend(both.log) == 2
-
-
-def test_one_task_and_agent_are_one_stratum() -> None:
-    turns = [("ab"[n % 4 in (1, 2)], "x", "m", float(n % 4 in (1, 2))) for n in range(20)]
-    assert compared(log(*turns)).support == "supported"
-
-
-def test_an_order_reversed_within_tasks_is_not_supported_in_either_direction() -> None:
-    easy = [("ab"[n % 5 > 0], "easy", "m", float(n % 5 < 4)) for n in range(30)]
-    hard = [("ab"[n % 5 == 0], "hard", "m", float(n % 9 == 0)) for n in range(30)]
-    assert support_of(log(*easy, *hard))[0] == "weak"
-
-
-def test_the_placebo_keeps_what_tasks_and_agents_differ_in() -> None:
-    """Shuffled within task, a skill that was only used on the easy task keeps its good history."""
-    runs = []
-    for n in range(24):
-        built = a_run(f"r{n:02}", task="xy"[n % 2], metadata={"seed": n})
-        for _ in range(2):
-            built.select(*("b" if n % 2 else "ab"), context="ctx")
-        runs.append(on_day(built.finish(bool(n % 2), cost=1.0, steps=1).run(), n))
-    found = placebo(runs, PolicyMemory.build(runs), rounds=3)
-    assert isinstance(found.advantage, float)
-    assert found.advantage > 0.3
-    assert found.supported == 0
 
 
 def test_the_balance_counts_tasks_agents_and_strata_with_both() -> None:

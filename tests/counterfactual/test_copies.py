@@ -5,23 +5,18 @@ Counts of runs and outcomes, rates and means show all of them (§2a).
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from builders import a_run
 from histories import on_day
 
-from untaken.counterfactual import Weights, evaluate_run
 from untaken.counterfactual.memory import PolicyMemory, cost_interval, steps_interval, success_interval
 from untaken.counterfactual.off_policy import Estimates, contrast, logged_choices, off_policy
-from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
 
 SKILLS = "abc"
 ODDS = {"a": 0.5, "b": 0.25, "c": 0.25}
-PAIRS = [Pair("ctx", *two) for two in pairwise(SKILLS)]
 
 
 def the_log(seed: int, times: int, *, runs: int = 8) -> list[Run]:
@@ -55,38 +50,6 @@ def test_intervals_of_a_record_are_those_of_the_runs_once(seed: int) -> None:
         assert copied.success_rate == pytest.approx(record.success_rate)
         for interval in (success_interval, cost_interval, steps_interval):
             assert interval(copied) == pytest.approx(interval(record)), record.skill
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_interval_of_an_advantage_is_that_of_the_runs_once(seed: int) -> None:
-    once, often = (
-        compare_pairs(PolicyMemory.build(the_log(seed, times)).snapshot(), PAIRS, Weights(), 0.1)
-        for times in (1, 4)
-    )
-    for one, four in zip(once, often, strict=True):
-        assert (one is None) == (four is None)
-        if one is None or four is None:
-            continue
-        for figure in ("advantage", "low", "high", "p_better"):
-            assert getattr(four, figure) == pytest.approx(getattr(one, figure)), figure
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_interval_of_a_delta_is_that_of_the_runs_once(seed: int) -> None:
-    asks = on_day(
-        a_run("asks").select("a", "b", "c").select("b", "a").finish(True, cost=2.0, steps=2).run(), 99
-    )
-    once, often = (
-        [
-            (branch.alternative, branch.delta, branch.delta_low, branch.delta_high)
-            for decision in evaluate_run(asks, PolicyMemory.build(the_log(seed, times)).snapshot()).decisions
-            for branch in decision.branches
-        ]
-        for times in (1, 4)
-    )
-    assert len(once) == 3
-    for one, four in zip(once, often, strict=True):
-        assert four == pytest.approx(one)
 
 
 @pytest.mark.parametrize("seed", range(6))

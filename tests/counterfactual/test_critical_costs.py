@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import pytest
 from builders import a_graph, a_run, ready
@@ -42,34 +41,29 @@ def side(prefix: str, runs: dict[str, int], task: str = "t") -> list[RunScore]:
     return [scored(f"{prefix}{task}{did}{n}", did, task) for did, many in runs.items() for n in range(many)]
 
 
-class Case(NamedTuple):
-    desc: str
-    alternative: dict[str, int]
-    selected: dict[str, int]
-    want: list[tuple[str, str, tuple[int, int], tuple[int, int]]]
-
-
 POLICY = "Check policy"
 CASES = [
-    Case("skipped", {"no": 8, "po no": 2}, {"no": 1, "po no": 9}, [("skipped", POLICY, (8, 10), (1, 10))]),
-    Case("tried", {"po! no": 8, "po no": 2}, {"po no": 9}, [("not completed", POLICY, (8, 10), (0, 9))]),
-    Case("half skip", {"po! no": 4, "no": 4}, {"po no": 9}, [("not completed", POLICY, (8, 8), (0, 9))]),
-    Case("most skip", {"po! no": 4, "no": 5}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9))]),
-    Case("two of ten is one", {"no": 2, "po no": 8}, {"po no": 10}, [("skipped", POLICY, (2, 10), (0, 10))]),
-    Case("one of ten is none", {"no": 1, "po no": 9}, {"po no": 10}, []),
-    Case("better than the other", {"po no": 9}, {"no": 9}, []),
-    Case("the same", {"po no": 4, "no": 5}, {"po no": 4, "no": 5}, []),
-    Case("nobody took the other", {"no": 9}, {}, []),
-    Case("passed and violated, the larger difference first", {"pa no": 6, "po no": 3, "po": 1}, {"po no": 10, "pa no": 0}, [("skipped", POLICY, (6, 10), (0, 10)), ("violated", POLICY, (6, 10), (0, 10))]),
-    Case("two sub-goals, the larger difference first", {"no": 6, "po": 9}, {"po no": 15}, [("skipped", "Write a note", (9, 15), (0, 15)), ("skipped", POLICY, (6, 15), (0, 15))]),
-    Case("of equal differences, by title", {"re": 9}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9)), ("skipped", "Write a note", (9, 9), (0, 9))]),
+    ("skipped", {"no": 8, "po no": 2}, {"no": 1, "po no": 9}, [("skipped", POLICY, (8, 10), (1, 10))]),
+    ("tried", {"po! no": 8, "po no": 2}, {"po no": 9}, [("not completed", POLICY, (8, 10), (0, 9))]),
+    ("half skip", {"po! no": 4, "no": 4}, {"po no": 9}, [("not completed", POLICY, (8, 8), (0, 9))]),
+    ("most skip", {"po! no": 4, "no": 5}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9))]),
+    ("two of ten is one", {"no": 2, "po no": 8}, {"po no": 10}, [("skipped", POLICY, (2, 10), (0, 10))]),
+    ("one of ten is none", {"no": 1, "po no": 9}, {"po no": 10}, []),
+    ("better than the other", {"po no": 9}, {"no": 9}, []),
+    ("the same", {"po no": 4, "no": 5}, {"po no": 4, "no": 5}, []),
+    ("nobody took the other", {"no": 9}, {}, []),
+    ("passed and violated, the larger difference first", {"pa no": 6, "po no": 3, "po": 1}, {"po no": 10, "pa no": 0}, [("skipped", POLICY, (6, 10), (0, 10)), ("violated", POLICY, (6, 10), (0, 10))]),
+    ("two sub-goals, the larger difference first", {"no": 6, "po": 9}, {"po no": 15}, [("skipped", "Write a note", (9, 15), (0, 15)), ("skipped", POLICY, (6, 15), (0, 15))]),
+    ("of equal differences, by title", {"re": 9}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9)), ("skipped", "Write a note", (9, 9), (0, 9))]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
-def test_a_cost_is_a_critical_sub_goal_that_the_alternative_misses_more_often(case: Case) -> None:
-    found = costs(side("a", case.alternative), side("s", case.selected))
-    assert [(one.kind, one.title, one.alternative, one.selected) for one in found] == case.want
+@pytest.mark.parametrize(("desc", "alternative", "selected", "want"), CASES, ids=[case[0] for case in CASES])
+def test_a_cost_is_a_critical_sub_goal_that_the_alternative_misses_more_often(
+    desc, alternative, selected, want
+) -> None:
+    found = costs(side("a", alternative), side("s", selected))
+    assert [(one.kind, one.title, one.alternative, one.selected) for one in found] == want
     for one in found:
         (k1, n1), (k0, n0) = one.alternative, one.selected
         assert one.p == pytest.approx(fisher_exact([[k1, n1 - k1], [k0, n0 - k0]]).pvalue)
@@ -82,10 +76,3 @@ def test_tasks_that_have_one_option_alone_do_not_count_where_any_has_both() -> N
     assert (one.alternative, one.selected) == ((8, 8), (0, 8))
     (over_all,) = costs(side("a", {"no": 8}, "easy"), side("s", {"po no": 8}, "hard"))
     assert (over_all.alternative, over_all.selected) == ((8, 8), (0, 8))
-
-
-def test_a_run_that_took_both_is_on_neither_side() -> None:
-    both = side("b", {"no": 3})
-    (one,) = costs([*side("a", {"no": 8}), *both], [*side("s", {"po no": 8}), *both])
-    assert (one.alternative, one.selected) == ((8, 8), (0, 8))
-    assert one.words == "skips ★ Check policy in 8 of 8 runs (the other: 0 of 8)"

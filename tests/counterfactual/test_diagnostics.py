@@ -1,15 +1,13 @@
 """Diagnostics: a placebo that finds nothing, and single runs that carry too much."""
+# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
-from histories import past, seen, weak
+from histories import past, seen
 
-from untaken.counterfactual import Influence, Weights, diagnose, evaluate_run, influence, placebo
-from untaken.counterfactual.diagnostics import FEW_ROUNDS
+from untaken.counterfactual import Weights, diagnose, evaluate_run, influence, placebo
 from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.errors import Unscored
 from untaken.ledger import Run
@@ -36,84 +34,40 @@ def test_a_placebo_finds_nothing_where_the_comparisons_themselves_find_much() ->
     real = [b for b in compared if not isinstance(b.low, Unscored)]
     assert sum(b.support == "supported" for b in real) > 0.6 * len(real)
     found = placebo(runs, memory)
-    assert isinstance(found.advantage_low, float)
-    assert isinstance(found.advantage_high, float)
     assert found.advantage_low <= 0 <= found.advantage_high
-    assert isinstance(found.delta_low, float)
-    assert isinstance(found.delta_high, float)
     assert found.delta_low <= 0 <= found.delta_high
-    assert isinstance(found.supported_low, float)
     assert found.supported_low <= 0.05
     assert found.comparisons > 9 * len(real)
-
-
-def test_a_placebo_is_the_same_for_the_same_seed_and_keeps_weak_signals_out() -> None:
-    runs = corpus(20)
-    memory = PolicyMemory.build(runs)
-    first = placebo(runs, memory, rounds=3)
-    memory.append(weak("r00", "b", day=30))
-    assert placebo(runs, memory, rounds=3) == first
-    assert placebo(runs, memory, rounds=3, seed=1) != first
-    alone = placebo(runs, memory, rounds=1)
-    assert isinstance(alone.advantage, float)
-    assert alone.advantage_low == alone.supported_high == FEW_ROUNDS
-
-
-def test_a_placebo_without_anything_to_compare_is_unscored() -> None:
-    found = placebo([], PolicyMemory())
-    assert found.comparisons == 0
-    assert isinstance(found.advantage, Unscored)
-    assert isinstance(found.supported, Unscored)
 
 
 def arm(skill: str, won: int, lost: int) -> list[Observed]:
     return [seen(f"{skill}{i}", skill, success=float(i < won), day=i) for i in range(won + lost)]
 
 
-class Case(NamedTuple):
-    desc: str
-    log: list[Observed]
-    support: str
-    lost: tuple[str, ...]
-
-
 CASES = [
-    Case("nothing hangs on one run", arm("a", 2, 18) + arm("b", 18, 2), "supported", ()),
-    Case(
-        "three runs, of which each is needed",
-        arm("a", 1, 19) + arm("b", 3, 0),
-        "supported",
-        ("b0", "b1", "b2"),
-    ),
-    Case("what is not supported cannot be lost", arm("a", 5, 5) + arm("b", 5, 5), "weak", ()),
-]
+    ("nothing hangs on one run", arm("a", 2, 18) + arm("b", 18, 2), "supported", ()),
+    ("three runs, of which each is needed", arm("a", 1, 19) + arm("b", 3, 0), "supported", ("b0", "b1", "b2")),
+    ("what is not supported cannot be lost", arm("a", 5, 5) + arm("b", 5, 5), "weak", ()),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
-def test_runs_without_which_support_is_lost_are_named(case: Case) -> None:
-    found = influence(PolicyMemory(case.log), "ctx", selected="a", alternative="b", weights=SUCCESS_ONLY)
-    assert isinstance(found, Influence)
-    assert (found.support, found.lost_without) == (case.support, case.lost)
-    assert found.runs == len(found.without) == len(case.log)
+@pytest.mark.parametrize(("desc", "log", "support", "lost"), CASES, ids=[case[0] for case in CASES])
+def test_runs_without_which_support_is_lost_are_named(desc, log, support, lost) -> None:
+    found = influence(PolicyMemory(log), "ctx", selected="a", alternative="b", weights=SUCCESS_ONLY)
+    assert (found.support, found.lost_without) == (support, lost)
+    assert found.runs == len(found.without) == len(log)
 
 
 def test_leaving_a_run_out_is_the_comparison_of_a_memory_that_never_saw_it() -> None:
     log = [*arm("a", 3, 5), *arm("b", 5, 2), seen("odd", "b", success=0.0, cost=9.0, steps=7)]
     found = influence(PolicyMemory(log), "ctx", selected="a", alternative="b")
-    assert isinstance(found, Influence)
     for one in found.without:
         fresh = influence(
             PolicyMemory(o for o in log if o.run_id != one.run_id), "ctx", selected="a", alternative="b"
         )
-        assert isinstance(fresh, Influence)
         assert (one.advantage, one.low, one.high) == (fresh.advantage, fresh.low, fresh.high)
     assert found.moved_by == "odd"
     assert found.advantage_without == next(w.advantage for w in found.without if w.run_id == "odd")
-
-
-def test_an_alternative_that_nobody_took_has_no_influence_to_tell() -> None:
-    found = influence(PolicyMemory(arm("a", 1, 1)), "ctx", selected="a", alternative="b")
-    assert found == Unscored("no earlier run chose this alternative in this context")
 
 
 def test_a_diagnosis_looks_at_each_supported_pair_once_in_the_better_direction() -> None:
@@ -121,6 +75,5 @@ def test_a_diagnosis_looks_at_each_supported_pair_once_in_the_better_direction()
     memory = PolicyMemory.build(runs)
     found = diagnose(runs, memory, [evaluate_run(run, memory) for run in runs], rounds=2)
     assert [(one.selected, one.alternative) for one in found.influence] == [("a", "b")]
-    assert isinstance(found.influence[0].advantage, float)
     assert found.influence[0].advantage > 0
     assert found.contrasts == ()

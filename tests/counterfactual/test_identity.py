@@ -12,7 +12,6 @@ from builders import RunBuilder, a_run
 from histories import lines_of, on_day
 
 from untaken.analysis.corpus import Corpus, evaluate_corpus
-from untaken.analysis.memories import memories_of
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.cli import main
 from untaken.counterfactual import Choice
@@ -92,14 +91,7 @@ def test_a_difference_that_the_field_hides_is_found_where_the_workspace_names_it
     assert any(statement.supported for statement in aware.plans.statements)
 
 
-def test_a_name_that_no_run_records_changes_nothing() -> None:
-    runs = runs_of(of_the_setting, "temperature", (0.2, 1.0))
-    assert evaluated(runs, "colour").choices == evaluated(runs).choices
-
-
-def test_every_command_and_page_takes_the_names_from_the_workspace(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_and_page_takes_the_names_from_the_workspace(tmp_path, capsys) -> None:
     built = built_of(of_the_setting, "temperature", (0.2, 1.0))
     with Workspace(tmp_path / "w") as store:
         store.add("runs.jsonl", b"".join(line for n, run in enumerate(built) for line in lines_of(run, n)))
@@ -134,9 +126,3 @@ def test_identical_runs_are_a_note_and_no_warning(tmp_path: Path, capsys: pytest
         assert found["message"].startswith("2 runs ")
         assert "runs-identical" not in printed.err
         assert found["message"] not in printed.err
-
-
-def test_a_run_that_differs_from_all_others_is_no_copy() -> None:
-    runs = runs_of(of_the_setting, "temperature", (0.2, 1.0))
-    found = {f.code for memory in memories_of(runs).values() for f in memory.findings}
-    assert "runs-identical" not in found

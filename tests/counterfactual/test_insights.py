@@ -6,17 +6,15 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from builders import a_run
-from histories import moment, past, seen
+from histories import past, seen
 
 from untaken.counterfactual import (
-    as_observation,
     collect_signals,
     evaluate_run,
     insight_events,
     insights_bytes,
 )
-from untaken.counterfactual.memory import Observed, PolicyMemory
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import LedgerWriter, append_events, event_type, read_ledger
 from untaken.ledger import events as e
 
@@ -35,13 +33,6 @@ def failed(run_id: str = "now", *choices: str):
     return past(run_id, *(choices or ("a|b|d|c", "b|d", "a|c")), day=9, success=False, cost=3.0, steps=6)
 
 
-def test_each_better_alternative_gives_one_insight_by_decision_then_alternative() -> None:
-    evaluation = evaluate_run(failed(), HISTORY)
-    found = [(i.decision_point, i.selected, i.alternative) for i in evaluation.insights]
-    assert found == [(1, "a", "b"), (1, "a", "c"), (3, "a", "c")]
-    assert all(i.delta > 0.1 and i.memory_digest == evaluation.memory_digest for i in evaluation.insights)
-
-
 def test_a_decision_point_gives_one_negative_signal_and_a_positive_one_for_each_alternative() -> None:
     signals = evaluate_run(failed(), HISTORY).signals
     assert [(s.decision_point, s.skill, s.direction, s.outcome) for s in signals] == [
@@ -53,63 +44,6 @@ def test_a_decision_point_gives_one_negative_signal_and_a_positive_one_for_each_
     ]
     assert len({s.key for s in signals}) == len(signals)
     assert {s.context_hash for s in signals} == {"ctx"}
-
-
-def test_a_signal_carries_the_best_of_the_insights_behind_it_and_when_its_run_ended() -> None:
-    run = failed()
-    evaluation = evaluate_run(run, HISTORY)
-    at_first = [i.delta for i in evaluation.insights if i.decision_point == 1]
-    assert len(at_first) == 2
-    negative, *positive = evaluation.signals[:3]
-    assert negative.delta == max(at_first)
-    assert [signal.delta for signal in positive] == at_first
-    assert {signal.ended for signal in evaluation.signals} == {run.finished.ts}
-    assert not any(signal.supported for signal in evaluation.signals)
-
-
-def test_a_signal_is_supported_where_an_insight_behind_it_is_and_the_alternative_is_ahead() -> None:
-    def taken(skill: str, success: float, cost: float) -> list[Observed]:
-        return [
-            seen(
-                f"{skill}{n}",
-                skill,
-                success=success,
-                cost=cost + n / 50,
-                steps=2.0 + n % 2,
-                key=f"{skill}{n}",
-            )
-            for n in range(12)
-        ]
-
-    memory = PolicyMemory(
-        [*taken("a", 0.0, 2.5), *taken("b", 1.0, 1.0), seen("lone", "c", cost=1.0, steps=2.0)]
-    )
-    evaluation = evaluate_run(failed("now", "a|b|c", "b|a"), memory)
-    support = {(i.selected, i.alternative): i.support for i in evaluation.insights}
-    assert (support["a", "b"], support["a", "c"]) == ("supported", "weak")
-    at_first = {(s.skill, s.direction): s.supported for s in evaluation.signals if s.decision_point == 1}
-    assert at_first == {("a", "negative"): True, ("b", "positive"): True, ("c", "positive"): False}
-
-
-def test_a_supported_insight_with_the_worse_history_supports_no_signal() -> None:
-    """This run was unlucky: its delta is above the threshold, though the selected skill is the better one."""
-    evaluation = evaluate_run(failed("now", "b|a", "b|a"), PolicyMemory(unlucky()))
-    assert {(i.support, i.direction, i.advantage < 0) for i in evaluation.insights} == {
-        ("supported", "worse", True)
-    }
-    (appended, *_) = insight_events(failed("now", "b|a", "b|a"), evaluation)
-    assert appended.fields["direction"] == "worse"
-    assert [signal.supported for signal in evaluation.signals] == [False] * len(evaluation.signals)
-
-
-def unlucky() -> list[Observed]:
-    """A history in which b nearly always succeeds, and a half of the time."""
-    good = [seen(f"b{n}", "b", cost=1.0 + n / 90, steps=2.0 + n % 2, key=f"b{n}") for n in range(30)]
-    fair = [
-        seen(f"a{n}", "a", success=float(n % 2), cost=1.1 + n / 90, steps=2.0 + n % 2, key=f"a{n}")
-        for n in range(30)
-    ]
-    return [*good, *fair, seen("dear", "frame", cost=3.0, steps=6.0)]
 
 
 def test_of_two_runs_under_one_id_the_signals_of_the_one_that_ended_first_count() -> None:
@@ -126,15 +60,6 @@ def test_keys_of_signals_cannot_be_forged_by_names() -> None:
     one = evaluate_run(failed("r", "a|z/0000002/positive/y", "a|y"), memory).signals
     other = evaluate_run(failed("r/0000001/positive/z", "a|y", "a|y"), memory).signals
     assert {s.key for s in one}.isdisjoint(s.key for s in other)
-
-
-def test_applied_signals_are_weak_and_never_outweigh_what_was_seen() -> None:
-    signals = evaluate_run(failed(), HISTORY).signals
-    memory = PolicyMemory(HISTORY.log)
-    assert memory.extend(as_observation(s, ts=moment(9)) for s in signals) == len(signals)
-    assert memory.extend(as_observation(s, ts=moment(9)) for s in signals) == 0
-    record = memory.snapshot().record("c", "ctx")
-    assert (record.n, record.weak_weight) == (1, 0.5)
 
 
 def test_the_bytes_of_insights_are_canonical_and_repeatable() -> None:
@@ -210,14 +135,6 @@ def test_the_same_ledger_and_memory_give_the_same_bytes_whenever_they_are_evalua
     assert first.read_bytes() == second.read_bytes()
     (run,) = read_ledger(first)
     assert {event.ts for event in run.events[-3:]} == {run.finished.ts}
-
-
-def test_nothing_is_written_for_a_run_that_was_not_evaluated() -> None:
-    broken = past("now", "a|b", "a|b", day=9, verdict="ALTERED")
-    short = past("now", "a|b", day=9)
-    unfinished = a_run("now").select("a", "b").select("a", "b").run()
-    for run in (broken, short, unfinished):
-        assert insight_events(run, evaluate_run(run, HISTORY)) == ()
 
 
 def test_a_run_without_insights_still_records_that_it_was_evaluated() -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import jsonschema
-import msgspec
 import pytest
 from builders import a_run
-from histories import moment, on_day, seen
-from hypothesis import given
-from hypothesis import strategies as st
+from histories import on_day
 
-from untaken.counterfactual import Weights, choices, evaluate_run, level_words, logged_choices, off_policy
-from untaken.counterfactual.diagnostics import placebo
+from untaken.counterfactual import Weights, choices, evaluate_run, level_words
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.counterfactual.run_evaluation import Alternative
 from untaken.errors import Unscored
@@ -102,41 +97,6 @@ def test_an_alternative_unknown_at_every_level_says_so() -> None:
     assert level_words(1, 1) == ""
 
 
-RUNS = st.lists(
-    st.tuples(st.sampled_from("ab"), st.sampled_from([FINE, OTHER, COARSE]), st.booleans()),
-    min_size=2,
-    max_size=14,
-)
-
-
-def built(drawn: Sequence[tuple[str, tuple[str, ...], bool]]) -> list[Run]:
-    return [layered(f"r{i}", s, layers=where, day=i, success=won) for i, (s, where, won) in enumerate(drawn)]
-
-
-def retold(run: Run, layer: slice) -> Run:
-    """The run as an agent tells it that knows some of the layers alone."""
-    events = [
-        msgspec.structs.replace(
-            e,
-            context_hash=e.layers[layer][0],
-            context_layers=e.layers[layer] if len(e.layers[layer]) > 1 else None,
-        )
-        if isinstance(e, SkillSelection)
-        else e
-        for e in run.events
-    ]
-    return replace(run, events=tuple(events))
-
-
-@given(RUNS)
-def test_history_in_a_coarse_layer_is_that_of_runs_recorded_in_it_alone(drawn) -> None:
-    runs = built(drawn)
-    layers, coarse = PolicyMemory.build(runs), PolicyMemory.build(retold(run, slice(2, 3)) for run in runs)
-    for skill in "ab":
-        assert layers.snapshot().record(skill, "all") == coarse.snapshot().record(skill, "all")
-    assert layers.snapshot().observations == coarse.snapshot().observations
-
-
 def test_decision_points_that_go_back_to_one_coarse_layer_are_one_choice() -> None:
     runs = [
         layered(f"r{i}", "ab"[i % 2], layers=(f"place {i}", "day", "all"), day=i, success=i % 2 > 0)
@@ -149,14 +109,6 @@ def test_decision_points_that_go_back_to_one_coarse_layer_are_one_choice() -> No
     assert {(c.context_hash, c.level, c.levels, c.context, c.q_family) for c in made} == {
         ("day", 2, 3, '{"time":"day"}', 1)
     }
-
-
-def test_signals_speak_of_the_finest_context_alone() -> None:
-    past = [layered(f"b{i}", "b", layers=COARSE, day=i) for i in range(4)]
-    run = layered("now", "a", day=99, success=False)
-    made = evaluate_run(run, PolicyMemory.build(past))
-    assert made.insights
-    assert {signal.context_hash for signal in made.signals} == {"near"}
 
 
 def test_layers_are_reported_in_the_document_where_there_are_any() -> None:
@@ -172,28 +124,3 @@ def test_layers_are_reported_in_the_document_where_there_are_any() -> None:
     assert told.pop("pooled_low") == -told.pop("pooled_high") < 0  # six alike are no certainty
     assert told == {"level": 1, "levels": 3, "advantage_level": 1, "n_selected": 3}
     assert "layer" not in dump(document["plain"])
-
-
-def test_logged_odds_count_in_every_layer() -> None:
-    odds = {"propensities": {"a": 0.5, "b": 0.5, "rest": 1.0}}
-    runs = [layered(f"r{i}", "ab"[i % 2], layers=(f"p{i}", "all"), day=i, **odds) for i in range(6)]
-    found = off_policy(logged_choices(runs, PolicyMemory.build(runs).snapshot()))
-    assert (found["all", "a"].n, found["p0", "a"].n) == (3, 1)
-
-
-def test_the_placebo_shuffles_also_where_no_fine_situation_comes_twice() -> None:
-    runs = [
-        layered(f"r{i}", "ab"[i % 2], layers=(f"p{i}", "all"), day=i, success=i % 2 > 0) for i in range(60)
-    ]
-    found = placebo(runs, PolicyMemory.build(runs))
-    assert isinstance(found.advantage, float)
-    assert abs(found.advantage) < 0.1  # the histories themselves are 0.5 apart
-    assert PolicyMemory.build(runs).snapshot(moment(99)).record("b", "all").success_rate == 1.0
-
-
-def test_a_weak_observation_counts_in_its_own_context_alone() -> None:
-    outcomes = [seen(f"r{i}", context="near", context_layers=("near", "all")) for i in range(4)]
-    memory = PolicyMemory([*outcomes, seen("r9", kind="weak", success=0.0, context="near")])
-    fine, coarse = (memory.snapshot().record("a", where) for where in ("near", "all"))
-    assert (fine.weak_weight, coarse.weak_weight) == (0.25, 0.0)
-    assert (fine.n, coarse.n) == (4, 4)

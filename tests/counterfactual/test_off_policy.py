@@ -119,19 +119,6 @@ def test_a_contrast_is_the_difference_of_two_estimates_over_choices_that_offered
     assert found.offered == len(choices)
 
 
-def test_the_interval_is_that_of_sums_over_runs() -> None:
-    """Runs of equal weight with one choice each: the textbook interval of a mean."""
-    successes = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0]
-    choices = [choice(f"r{i}", "a", success, {"a": 0.5}) for i, success in enumerate(successes)]
-    once = off_policy(choices, SUCCESS_ONLY)["ctx", "a"]
-    # Student's t of 7 degrees of freedom; a score cannot be above 1.
-    reach = 2.3646 * np.std(successes, ddof=1) / 8**0.5
-    assert (once.snips, once.effective) == pytest.approx((0.625, 8))
-    assert (once.snips_low, once.snips_high) == pytest.approx((0.625 - reach, 1.0), abs=1e-4)
-    thrice = off_policy([c for c in choices for _ in range(3)], SUCCESS_ONLY)["ctx", "a"]
-    assert (thrice.snips_low, thrice.snips_high) == pytest.approx((once.snips_low, once.snips_high))
-
-
 def test_runs_that_all_succeeded_do_not_make_a_skill_certain() -> None:
     some = [choice(f"r{i}", "a", 1.0, {"a": 0.5, "b": 0.5}) for i in range(5)]
     found = off_policy(some, SUCCESS_ONLY)["ctx", "a"]
@@ -139,18 +126,6 @@ def test_runs_that_all_succeeded_do_not_make_a_skill_certain() -> None:
         assert (low, high) == (pytest.approx(1 - least(1.0, 5)), 1.0)
     half = off_policy(some, Weights(success=0.5, cost=0.3, steps=0.2))["ctx", "a"]
     assert half.snips_low == pytest.approx(half.snips - least(1.0, 5) / 2)  # success is half of the score
-
-
-def test_the_interval_holds_from_a_few_runs_of_which_most_succeed() -> None:
-    held, random = 0, np.random.default_rng(4)
-    for _ in range(100):
-        won = random.random(8) < 0.9
-        some = [choice(f"r{i}", "a", float(one), {"a": 0.5, "b": 0.5}) for i, one in enumerate(won)]
-        found = off_policy(some, SUCCESS_ONLY)["ctx", "a"]
-        assert not isinstance(found.snips_low, Unscored)
-        assert not isinstance(found.snips_high, Unscored)
-        held += found.snips_low <= 0.9 <= found.snips_high
-    assert held >= 95
 
 
 def test_odds_undo_a_preference_that_plain_means_mistake_for_worth() -> None:

@@ -81,65 +81,12 @@ def test_a_choice_that_decides_is_supported_and_says_so() -> None:
     assert all(a.better for d in strayed for a in d.alternatives if a.option.kind == "advance")
 
 
-@pytest.mark.parametrize("agents", [1, 2])
-def test_shuffled_outcomes_support_no_more_than_the_false_discovery_rate(agents: int) -> None:
-    """Where all alternatives hang on one statement, a shuffle supports all of them or none."""
-    found = world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05, agents=agents)
-    assert isinstance(found.shuffled_supported_share, float)
-    assert found.shuffled_supported_share <= 0.15
-    assert found.supported_share == 1.0
-
-
-WORLDS: list[tuple[str, Success, Callable[[str, str], float]]] = [
-    (
-        "hard tasks go with one option",
-        lambda t, _a, _d: 0.9 if int(t[1:]) % 2 else 0.1,
-        lambda t, _a: 0.9 if int(t[1:]) % 2 else 0.1,
-    ),
-    (
-        "strong agents prefer one option",
-        lambda _t, a, _d: 0.9 if a == "a1" else 0.2,
-        lambda _t, a: 0.9 if a == "a1" else 0.1,
-    ),
-    ("nothing matters", lambda *_: 0.5, lambda *_: 0.5),
-]
-
-
-@pytest.mark.parametrize(("desc", "success", "chance"), WORLDS, ids=[w[0] for w in WORLDS])
-@pytest.mark.parametrize("trials", [1, 4])
-def test_equal_options_are_not_called_different(
-    desc: str, success: Success, chance: Callable[[str, str], float], trials: int
-) -> None:
-    called = [
-        any(
-            s.supported
-            for s in world(success, agents=2, trials=trials, tasks=10, seed=seed, chance=chance).statements
-        )
-        for seed in range(12)
-    ]
-    assert sum(called) <= 2
-
-
-def test_one_agent_that_always_does_the_same_says_nothing_of_the_choice() -> None:
-    found = world(
-        lambda _t, a, _d: 0.9 if a == "a1" else 0.1, agents=2, chance=lambda _t, a: 1.0 if a == "a1" else 0.0
-    )
-    assert (found.supported, found.shuffled_supported_share) == (0, 0)
-    assert not any(statement.supported for statement in found.statements)
-
-
 @pytest.mark.parametrize(("tasks", "compared"), [(3, False), (4, True)])
-def test_agents_are_compared_from_four_tasks_on_in_which_they_chose_differently(
-    tasks: int, compared: bool
-) -> None:
+def test_agents_are_compared_from_four_tasks_on_in_which_they_chose_differently(tasks, compared) -> None:
     found = world(
         lambda *_: 0.5, tasks=tasks, agents=2, trials=1, chance=lambda t, a: (int(t[1:]) + int(a[1:])) % 2
     )
     assert any(each.estimate == "between_agents" for each in found.statements) == compared
-
-
-def test_the_same_runs_give_the_same_evaluation() -> None:
-    assert world(lambda *_: 0.5) == world(lambda *_: 0.5)
 
 
 def test_the_decisive_step_of_a_failed_run_is_its_largest_fall() -> None:
@@ -174,16 +121,9 @@ def test_an_alternative_names_the_first_runs_of_the_task_that_took_it_and_counts
         assert len(took) > 50
 
 
-def test_a_forecast_never_knows_the_outcome_of_its_own_task() -> None:
-    lucky = world(lambda t, _a, _d: 1.0 if t == "t0" else 0.0, chance=lambda *_: 1.0)
-    forecasts = {d.forecast for run in lucky.runs.values() if run.path.task_id == "t0" for d in run.decisions}
-    assert forecasts == {0.0}
-
-
 def test_a_card_is_what_pandas_makes_of_the_forecasts() -> None:
     found = world(lambda t, _a, did: 0.95 if did == "refund" else 0.05 + 0.3 * (t == "t1"), tasks=5)
     card = calibration_card(found)
-    assert not isinstance(card, Unscored)
 
     def named(each: EvaluatedDecision) -> str:
         supported = {alternative.supported for alternative in each.alternatives}
@@ -234,9 +174,7 @@ def test_a_card_needs_twenty_runs_of_three_tasks(tasks: int, trials: int, enough
 
 
 @pytest.mark.parametrize(("decisive", "want"), [(None, 2), (1, 1)])
-def test_the_better_way_is_at_the_decisive_step_else_that_of_the_largest_difference(
-    decisive: int | None, want: int
-) -> None:
+def test_the_better_way_is_at_the_decisive_step_else_that_of_the_largest_difference(decisive, want) -> None:
     found = world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05)
     run = next(run for run in found.runs.values() if run.better_way)
     made, way = run.better_way or pytest.fail("none")

@@ -6,15 +6,13 @@ from datetime import UTC, datetime, timedelta
 from math import sqrt
 from random import Random
 
-import numpy as np
 import pytest
 from builders import a_run
 from histories import on_day
 
-from untaken.counterfactual import Weights, evaluate_run
+from untaken.counterfactual import evaluate_run
 from untaken.counterfactual.memory import Observed, Snapshot
 from untaken.counterfactual.memory.history import History
-from untaken.counterfactual.pooling import STRENGTHS, UNTRIED, strengths_for
 from untaken.errors import Unscored
 from untaken.ledger import SkillSelection
 
@@ -64,7 +62,6 @@ def compared(snapshot: Snapshot) -> list[tuple[float | None, float]]:
     found = []
     for decision in evaluation.decisions:
         (branch,) = decision.branches
-        assert not isinstance(branch.pooled, Unscored)
         raw = None if isinstance(branch.advantage, Unscored) else branch.advantage
         found.append((raw, branch.pooled))
     return found
@@ -82,22 +79,3 @@ def test_pooled_is_nearer_to_a_planted_truth_than_the_advantage_of_one_level(fin
                 pooled_errors.append((pooled - real) ** 2)
     assert len(raw_errors) > 200
     assert sqrt(sum(pooled_errors)) < 0.97 * sqrt(sum(raw_errors))
-
-
-def strength_of(snapshot: Snapshot) -> int:
-    return int(strengths_for(snapshot, np.array([snapshot.observations]), Weights())[0])
-
-
-def test_k_is_the_same_whatever_was_asked_before_and_large_where_levels_are_alike() -> None:
-    alike, _ = world(Random(1), skill=0.3, fine=0.0, runs=500)
-    apart, _ = world(Random(1), skill=0.0, fine=0.45, runs=500)
-    again, _ = world(Random(1), skill=0.0, fine=0.45, runs=500)
-    found = strength_of(alike), strength_of(apart)
-    assert found == (strength_of(alike), strength_of(again))
-    assert found[0] > found[1]
-    assert {*found} <= {*STRENGTHS}
-
-
-def test_without_anything_to_foretell_k_is_the_default() -> None:
-    empty = Snapshot(history=History([]), as_of=None, cost_unit=None, observations=0)
-    assert strength_of(empty) == UNTRIED
