@@ -10,9 +10,8 @@ from crafter_worlds import walked
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.ledger import context_hash
 from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
-from untaken.simulator.crafter.contexts import LAYERS, MANY, NEEDS, context_layers, facing
+from untaken.simulator.crafter.contexts import LAYERS, MANY, NEEDS, context_layers
 
 START = walked().observe()
 ITEMS = [name for name in START.inventory if name not in NEEDS]
@@ -79,37 +78,3 @@ def test_a_layer_tells_the_situation_in_its_own_terms(case: dict[str, Any]) -> N
 def test_situations_alike_in_one_layer_are_alike_in_all_coarser_ones(a: LocalView, b: LocalView) -> None:
     alike = [one == other for one, other in zip(context_layers(a), context_layers(b), strict=True)]
     assert alike == sorted(alike)
-
-
-@given(observations)
-def test_every_layer_has_a_hash(a: LocalView) -> None:
-    assert all(len(context_hash(layer)) == 64 for layer in context_layers(a))
-
-
-def test_the_coarsest_layer_has_few_values() -> None:
-    states = [
-        seen(reached=(name,), items={need: low}, daylight=light)
-        for name in ACHIEVEMENTS
-        for need in NEEDS
-        for low in (0, 9)
-        for light in (0.0, 1.0)
-    ]
-    assert len({context_hash(context_layers(state)[-1]) for state in states}) == 8 * 5 * 2
-
-
-FACING = [
-    ("the ground", {}, "grass"),
-    ("a creature on it", {"standing": "cow"}, "cow"),
-    ("a block", {"ground": "stone"}, "stone"),
-]
-
-
-@pytest.mark.parametrize(("desc", "state", "want"), FACING, ids=[case[0] for case in FACING])
-def test_what_is_faced_is_the_creature_there_else_the_ground(
-    desc: str, state: dict[str, Any], want: str
-) -> None:
-    assert facing(seen(**state)) == want
-
-
-def test_beyond_the_map_is_its_edge() -> None:
-    assert facing(replace(seen(), materials=((0,) * 7,) * 9)) == "edge"

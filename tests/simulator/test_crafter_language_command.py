@@ -57,9 +57,7 @@ def test_the_packaged_model_plays_and_its_replies_give_the_same_bytes_without_it
     assert (episode["steps"], episode["unanswered"], episode["why_unanswered"]) == (2, 0, [])
 
 
-def test_what_the_model_did_not_answer_is_in_ledger_record_and_document(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_model_did_not_answer_is_in_ledger_record_and_document(tmp_path, capsys) -> None:
     words = ["--win", "--model", NOBODY, "--offline", "--replies", str(tmp_path / "none")]
     document = told(capsys, "run", *words, "-o", str(tmp_path / "runs"), code=2)
     (episode,) = document["episodes"]
@@ -80,51 +78,7 @@ def test_what_the_model_did_not_answer_is_in_ledger_record_and_document(
     assert planned_steps_table(planned)["unanswered"].str.startswith(why).all()
 
 
-def test_the_output_says_how_many_questions_had_no_answer_and_why(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["crafter", "run", "--policy", "language", "--model", NOBODY, "--steps", "3"]
-    assert main([*words, "--budget", "0", "--replies", str(tmp_path)]) == 2
-    shown = capsys.readouterr()
-    assert shown.out.splitlines()[0].split()[-1] == "unanswered"
-    assert shown.out.splitlines()[1].split()[-1] == "3"
-    assert "3 of 3 questions without a usable answer" in shown.err
-    assert "the budget of 0 requests is used up [questions-unanswered]" in shown.err
-
-
-@pytest.mark.slow
-def test_an_ablation_says_how_many_questions_had_no_answer(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["--ablation", "--episodes", "2", "--model", NOBODY, "--offline", "--replies", str(tmp_path)]
-    document = told(capsys, "run", *words, code=2)
-    jsonschema.validate(document, json_schema("crafter-ablation"))
-    assert document["unanswered"] >= 4 * 2 * STEPS
-    assert any(f"{document['unanswered']} questions to the model" in remark for remark in document["remarks"])
-
-
-@pytest.mark.slow
-def test_win_of_a_model_names_it_and_says_where_it_did_not_answer(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["win", "--model", NOBODY, "--offline", "--replies", str(tmp_path)]
-    document = told(capsys, *words, code=2)
-    jsonschema.validate(document, json_schema("crafter-win"))
-    assert document["settings"]["model"] == NOBODY
-    assert all("no reply of" in step["unanswered"] for step in document["steps"])
-
-
-@pytest.mark.slow
-def test_the_packaged_model_is_watched_by_win(
-    local: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    document = told(capsys, "win", "--model", local, "--replies", str(tmp_path))
-    assert [step["unanswered"] for step in document["steps"]] == [""] * STEPS
-
-
-def test_without_a_name_it_says_how_to_name_a_model(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_name_it_says_how_to_name_a_model(capsys, monkeypatch) -> None:
     monkeypatch.delenv(SETTING, raising=False)
     for verb in ("run", "win"):
         assert main(["crafter", verb, "--policy", "language"]) == 2

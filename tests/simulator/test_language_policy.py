@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from crafter_worlds import walked
 
-from untaken.errors import UntakenError
 from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.simulator.crafter import ACTIONS
 from untaken.simulator.players import policy_named
@@ -71,16 +70,6 @@ def test_the_same_is_asked_once_and_replayed_without_a_model(tmp_path: Path) -> 
     assert len(player.asked) == 1
 
 
-def test_another_seed_asks_again(tmp_path: Path) -> None:
-    player = Player()
-    with ModelAccess(player.model, ReplyStore(tmp_path)) as model:
-        policy = policy_named("language", model=model)
-        for seed in (0, 1):
-            policy.begin(seed, TASK)
-            policy.act(seen())
-    assert len(player.asked) == 2
-
-
 @pytest.mark.parametrize(("says", "budget"), [("fly to the moon", None), ("do", 0)])
 def test_without_a_usable_answer_it_waits_and_counts(tmp_path: Path, says: str, budget: int | None) -> None:
     with ModelAccess(Player(says).model, ReplyStore(tmp_path), budget=budget) as model:
@@ -90,14 +79,6 @@ def test_without_a_usable_answer_it_waits_and_counts(tmp_path: Path, says: str, 
         assert (policy.asked, policy.unanswered) == (1, 1)
         policy.begin(0, TASK)
         assert (policy.asked, policy.unanswered) == (0, 0)
-
-
-def test_a_language_model_has_no_skill_to_take(tmp_path: Path) -> None:
-    with ModelAccess(Player().model, ReplyStore(tmp_path)) as model:
-        policy = policy_named("language", model=model)
-        with pytest.raises(UntakenError) as told:
-            policy.take("explore")
-    assert told.value.code == "skill-unknown"
 
 
 def test_the_packaged_model_answers_with_actions(local: str, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from untaken.simulator.crafter import CrafterWorld
 from untaken.simulator.loop import Episode, Turn, WinSettings, play
 from untaken.simulator.policy import Act, Seen, Selection
 from untaken.simulator.state_causality import SymbolicCausality
-from untaken.simulator.win import what_if_not
 
 
 class Reads:
@@ -81,13 +80,6 @@ def test_without_its_parts_the_loop_does_what_the_policy_says() -> None:
     assert (episode.steps, episode.asked_again, episode.revised) == (40, 0, 0)
 
 
-def test_the_policy_is_begun_with_seed_and_task() -> None:
-    policy = Reads(["noop"])
-    played(policy, task="collect_wood")
-    assert policy.begun == [(SEED, "collect_wood")]
-    assert policy.given[0].task == "collect_wood"
-
-
 def test_the_causal_representation_is_of_the_task_and_of_the_state_given_with_it() -> None:
     policy, causality = Reads(some_actions(15)), SymbolicCausality()
     episode, turns = played(policy, task="collect_iron", sce=True)
@@ -97,24 +89,9 @@ def test_the_causal_representation_is_of_the_task_and_of_the_state_given_with_it
     assert episode.kept == {name: kept.count(name) for name in sorted(set(kept))}
 
 
-def test_without_the_evaluator_no_causes_are_given() -> None:
-    policy = Reads(some_actions(5))
-    episode, turns = played(policy, win=WinSettings())
-    assert {seen.causes for seen in policy.given} == {turn.causes for turn in turns} == {None}
-    assert episode.kept == {}
-
-
 def test_in_open_play_both_evaluators_are_asked_about_what_is_pursued() -> None:
     _, turns = played(Reads(["noop"], aim="eat_cow"), sce=True, win=WinSettings())
     assert (turns[0].causes.task, turns[0].win.task, turns[0].aim) == ("eat_cow",) * 3
-
-
-def test_each_evaluation_is_that_of_the_state_it_was_made_in() -> None:
-    actions, world = some_actions(30), walked()
-    _, turns = played(Reads(actions), task="collect_wood", win=WinSettings())
-    for turn, action in zip(turns, actions, strict=True):
-        assert turn.win == what_if_not(world, action, task="collect_wood", seed=SEED)
-        world.step(action)
 
 
 @pytest.mark.parametrize("at", ["<=", "<"])
@@ -150,12 +127,6 @@ def test_the_second_answer_is_what_is_done() -> None:
     assert episode.revised == changed > 0
 
 
-def test_a_skill_begun_in_the_first_answer_is_kept_where_the_second_begins_none() -> None:
-    _, turns = played(Reads(["noop"] * 6, again="move_left"), win=WinSettings())
-    assert turns[0].asked_again
-    assert [turn.step for turn in turns if turn.selection] == [0, 5]
-
-
 def test_asking_changes_nothing_where_the_policy_stays_with_its_answer() -> None:
     plain, asked = walked(), walked()
     one, _ = played(Reads(some_actions(40)), plain)
@@ -173,9 +144,3 @@ def test_an_episode_ends_where_its_task_is_reached() -> None:
     assert (reached.steps, list(reached.unlocked)[-1]) == (step, task)
     assert step < everything.steps
     assert everything.unlocked == {name: t.step + 1 for t in turns for name in t.outcome.unlocked}
-
-
-def test_an_episode_ends_with_its_world() -> None:
-    world = CrafterWorld(SEED, length=7, area=(32, 32))
-    episode, _ = played(Reads(["noop"] * 20), world)
-    assert (episode.steps, episode.dead) == (7, False)

@@ -72,12 +72,6 @@ def test_it_holds_what_was_asked_and_what_was_done(record: PlanningRecord, turns
     assert [step.begun for step in record.steps] == [t.selection and t.selection.skill for t in turns]
 
 
-def test_causes_are_kept_at_decision_points(record: PlanningRecord, turns: list[Turn]) -> None:
-    with_causes = [at for at, step in enumerate(record.steps) if step.causes]
-    assert with_causes == [turn.step for turn in turns if turn.selection]
-    assert with_causes
-
-
 def test_a_view_is_the_fields_of_the_observation(turns: list[Turn]) -> None:
     names = ("edge", *MATERIALS, *OBJECTS)
     for turn in turns:
@@ -142,9 +136,8 @@ NOT_JSON = [
 def test_what_is_no_record_is_refused(desc: str, data: bytes, tmp_path: Path) -> None:
     file = tmp_path / "x.planning.json"
     file.write_bytes(data)
-    with pytest.raises(UntakenError) as refused:
+    with pytest.raises(UntakenError, match="planning-invalid"):
         read_planning(file)
-    assert refused.value.code == "planning-invalid"
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
@@ -153,21 +146,3 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     with pytest.raises(UntakenError) as refused:
         read_planning(bomb)
     assert refused.value.code in ("compression-ratio", "file-too-large")
-
-
-def test_a_large_file_is_not_read(tmp_path: Path) -> None:
-    large = tmp_path / "x.planning.json"
-    with large.open("wb") as stream:
-        stream.truncate(limits.PLANNING_BYTES + 1)
-    with pytest.raises(UntakenError) as refused:
-        read_planning(large)
-    assert refused.value.code == "planning-invalid"
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UntakenError) as refused:
-        read_planning(tmp_path / "none.planning.json.zst")
-    assert (refused.value.code, refused.value.where.file) == (
-        "planning-missing",
-        str(tmp_path / "none.planning.json.zst"),
-    )

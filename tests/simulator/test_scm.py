@@ -11,11 +11,10 @@ from crafter_worlds import NIGHT, some_actions, walked
 from untaken.errors import UntakenError
 from untaken.simulator.loop import Turn, play
 from untaken.simulator.players import policy_named
-from untaken.simulator.policy import Act, Policy
+from untaken.simulator.policy import Policy
 from untaken.simulator.scm import (
     StructuralCausalModel,
     Variable,
-    action_model,
     planning_model,
     transition_model,
 )
@@ -91,21 +90,6 @@ def test_what_is_no_model_is_refused(variables: list[Variable], said: str) -> No
     assert caught.value.code == "scm-invalid"
 
 
-def test_a_value_that_is_not_given_or_not_to_be_given_is_an_error() -> None:
-    for wrong in ({}, {"z": 1, "x": 2}):
-        with pytest.raises(UntakenError, match="scm-value"):
-            CHAIN.evaluate(wrong)
-    with pytest.raises(UntakenError, match="no variable"):
-        CHAIN.do(w=1)
-
-
-def test_two_models_are_composed_where_one_makes_what_the_other_is_given() -> None:
-    after = StructuralCausalModel("b", [exogenous("y"), endogenous("w", "y", function=lambda y: -y)])
-    assert CHAIN.compose(after, "both").evaluate({"z": 0})["w"] == -10
-    with pytest.raises(UntakenError, match="both models"):
-        CHAIN.compose(StructuralCausalModel("c", [endogenous("x")]), "both")
-
-
 # Those of agent planning
 
 
@@ -126,23 +110,13 @@ def stepped(
 @pytest.mark.parametrize("causality", [None, SymbolicCausality()], ids=["without causes", "with causes"])
 @pytest.mark.parametrize("task", ["collect_diamond", None])
 @pytest.mark.parametrize("name", ["random", "scripted", "noisy"])
-def test_the_unrolled_model_gives_the_actions_and_states_of_the_loop(
-    name: str, task: str | None, causality: SymbolicCausality | None
-) -> None:
+def test_the_unrolled_model_gives_the_actions_and_states_of_the_loop(name, task, causality) -> None:
     actions, hashes = stepped(policy_named(name), causality, task)
     assert len(actions) == K
     model = planning_model(begun(name, task=task), steps=K, causality=causality)
     values = model.evaluate({"s_0": walked(), "l": task})
     assert [values[f"a_{t}"] for t in range(K)] == actions
     assert [values[f"s_{t}"].state_hash() for t in range(1, K + 1)] == hashes
-
-
-def test_evaluating_changes_neither_the_world_nor_the_policy_so_it_gives_the_same_again() -> None:
-    world, policy = walked(), begun("noisy")
-    before, model = world.state_hash(), planning_model(policy, steps=K)
-    first, second = (model.evaluate({"s_0": world, "l": TASK}) for _ in range(2))
-    assert world.state_hash() == before
-    assert first[f"s_{K}"].state_hash() == second[f"s_{K}"].state_hash()
 
 
 @pytest.mark.parametrize("action", ["noop", "do", "sleep", "move_left", "place_table"])
@@ -171,35 +145,6 @@ def test_the_transition_model_takes_any_actions_and_other_random_numbers() -> No
     other, again, third = (model.evaluate(given | {"u_2": n})[f"s_{K}"].state_hash() for n in (1, 1, 2))
     assert other == again
     assert len({other, third, world.state_hash()}) == 3
-
-
-def test_the_action_model_gives_what_the_policy_answers_to_a_state_and_a_task() -> None:
-    world, policy = walked(), begun("scripted")
-    values = action_model(policy).evaluate({"s_0": world, "l": TASK})
-    assert values["a_0"] == stepped(policy_named("scripted"))[0][0]
-    assert set(action_model(policy).exogenous) == {"l", "s_0"}
-
-
-def test_causes_reach_the_policy_only_where_there_is_a_causality() -> None:
-    """A policy that reads them acts by them."""
-
-    class Reads:
-        name = "reads"
-        aim = TASK
-
-        def clone(self) -> Reads:
-            return self
-
-        def act(self, seen: Any) -> Act:
-            return Act(
-                action="do"
-                if seen.causes and "near_tree" in seen.causes.kept + seen.causes.missing
-                else "noop"
-            )
-
-    given = {"s_0": walked(), "l": TASK}
-    assert action_model(Reads()).evaluate(given)["a_0"] == "noop"
-    assert action_model(Reads(), causality=SymbolicCausality()).evaluate(given)["a_0"] == "do"
 
 
 def test_its_graph_is_that_of_the_source_and_has_no_cycle() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,9 @@ import msgspec
 import pytest
 from crafter_worlds import walked
 
-from benchmarks.crafter_edges import try_edges
-from untaken.errors import Unscored
 from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.simulator.state_causality import CausalState, PromptedCausality
 from untaken.simulator.state_causality.prompted import NOTHING, template
-from untaken.simulator.state_causality.variables import variables_of
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 
@@ -97,13 +93,6 @@ def test_names_that_were_not_offered_are_dropped_and_counted_and_spelling_is_for
     assert [(edge.cause, edge.effect) for edge in found.edges] == [("near_grass", "collect_sapling")]
 
 
-def test_the_count_is_that_of_one_state_not_of_all_before(tmp_path: Path) -> None:
-    strange = Oracle(concepts={"names": [*CONCEPTS, "alchemy"]})
-    with ModelAccess(strange.model, ReplyStore(tmp_path)) as model:
-        causality = PromptedCausality(model)
-        assert [causality(TASK, STATE).dropped for _ in range(3)] == [1, 1, 1]
-
-
 EMPTY = {
     "decompose": {"concepts": ["alchemy"], "variables": VARIABLES},
     "concepts": {"names": []},
@@ -112,9 +101,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("function", EMPTY)
-def test_an_answer_that_names_nothing_of_what_was_offered_leaves_nothing(
-    function: str, tmp_path: Path
-) -> None:
+def test_an_answer_that_names_nothing_of_what_was_offered_leaves_nothing(function, tmp_path) -> None:
     found = evaluated(tmp_path, Oracle(**{function: EMPTY[function]}))
     assert (found.unscored, found.kept, found.edges, found.adjacency) == (NOTHING, (), (), ())
     assert found.in_words() == ""
@@ -135,45 +122,9 @@ def test_an_answer_out_of_form_leaves_nothing_and_says_why(function: str, tmp_pa
     assert (found.kept, found.edges) == ((), ())
 
 
-def test_no_edge_at_all_is_an_answer(tmp_path: Path) -> None:
-    found = evaluated(tmp_path, Oracle(infer={"edges": []}))
-    assert (found.unscored, found.edges) == ("", ())
-    assert set(found.kept) == set(VARIABLES)
-
-
 def test_replies_are_kept_and_give_the_same_without_a_model(tmp_path: Path) -> None:
     first, silent = evaluated(tmp_path, Oracle()), Oracle()
     assert evaluated(tmp_path, silent, offline=True) == first
     assert silent.asked == {}
     nothing = evaluated(tmp_path / "other", silent, offline=True)
     assert "requests are disabled" in nothing.unscored
-
-
-def test_its_words_about_rules_are_tried_like_any_other(tmp_path: Path) -> None:
-    wrong = {"cause": "sleeping", "effect": "collect_sapling", "by": "rule", "reason": "dreams"}
-    found = evaluated(tmp_path, Oracle(infer={"edges": [EDGE, wrong]}))
-    trials = try_edges(walked(), found).trials
-    assert [trial.found for trial in trials] == ["effect", "not tried"]
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_the_instructions_say_their_version_and_their_form(function: str) -> None:
-    instructions = template(function)
-    assert instructions.version == 1
-    assert all(re.search(rf"`{field}`", instructions.text) for field in GOOD[function])
-
-
-@pytest.mark.slow
-def test_a_real_model_answers_in_the_form_asked_for(local: str, tmp_path: Path) -> None:
-    """Its words are worthless; that they fit the form, name nothing strange and are kept is what is shown.
-
-    One function of the four, of few variables: the form of all is held to in the same way.
-    """
-    offered = [variable for variable in variables_of(STATE) if variable.name in VARIABLES]
-    with ModelAccess(local, ReplyStore(tmp_path)) as model:
-        found = PromptedCausality(model).variables(offered, ())
-        spent = model.spent
-    assert (spent.requests, spent.unanswered) == (1, 0)
-    assert found == Unscored(NOTHING) or set(found) <= set(offered)
-    with ModelAccess(local, ReplyStore(tmp_path), offline=True) as model:
-        assert PromptedCausality(model).variables(offered, ()) == found

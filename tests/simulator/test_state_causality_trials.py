@@ -12,8 +12,6 @@ from untaken.simulator.crafter import ACHIEVEMENTS
 from untaken.simulator.state_causality import (
     CausalEdge,
     CausalState,
-    Concept,
-    StateVariable,
     SymbolicCausality,
 )
 from untaken.simulator.state_causality.mechanisms import mechanisms
@@ -34,11 +32,6 @@ def test_each_cause_that_a_rule_claims_changes_its_effect_in_clones(mechanism: s
     for trial in trials:
         assert (trial.found, trial.draws) == ("effect", DRAWS), f"{trial.edge.cause}: {trial.reason}"
         assert min(trial.higher, trial.lower) <= 2, trial.reason
-
-
-def test_night_makes_nobody_sleep_by_itself() -> None:
-    (trial,) = tried("night_rest")
-    assert (trial.found, trial.higher, trial.lower, trial.p) == ("no effect", 0, 0, 1.0)
 
 
 STRANGERS = ("sapling", "coal", "wood_sword", "near_sand", "near_diamond")
@@ -66,9 +59,7 @@ def of_a_state(task: str | None, steps: int = NIGHT) -> TriedCauses:
 
 
 @pytest.mark.parametrize("task", ["collect_wood", "defeat_zombie", "make_stone_pickaxe", "wake_up", None])
-def test_rules_of_a_state_stand_the_test_and_what_needs_the_policy_changes_nothing_by_itself(
-    task: str | None,
-) -> None:
+def test_rules_of_a_state_stand_the_test_and_what_needs_the_policy_changes_nothing_by_itself(task) -> None:
     found = of_a_state(task)
     assert all(t.found == "effect" for t in found.trials if t.edge.kind == "rule")
     for before, after in zip(found.trials, found.causes.edges, strict=True):
@@ -86,29 +77,6 @@ def test_what_is_not_in_the_state_and_needs_the_policy_is_not_tried_and_it_is_sa
     left = [t for t in found.trials if t.found == "not tried"]
     assert {t.edge.cause for t in left} >= {"near_furnace"}
     assert {(t.reason, t.draws) for t in left} == {("the cause is not in this state", 0)}
-
-
-def test_trying_changes_no_world_and_gives_the_same_again() -> None:
-    world = walked(NIGHT)
-    before, causes = world.state_hash(), SymbolicCausality()("collect_stone", world.observe())
-    first, second = (try_edges(world, causes) for _ in range(2))
-    assert world.state_hash() == before
-    assert first == second
-
-
-def test_an_edge_of_no_known_mechanism_is_not_tried() -> None:
-    said = CausalState(
-        task="collect_wood",
-        by="a model",
-        concepts=(Concept(name="magic", words="it is magic"),),
-        variables=(StateVariable(name="near_tree", words="1 step away", number=1),),
-        kept=("near_tree",),
-        edges=(
-            CausalEdge(cause="near_tree", effect="collect_wood", kind="rule", concept="", reason="magic"),
-        ),
-    )
-    (trial,) = try_edges(walked(), said).trials
-    assert (trial.found, trial.reason) == ("not tried", "no mechanism is known that could be set up")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from crafter_worlds import some_actions, walked
 
 from untaken.simulator.crafter import ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
-from untaken.simulator.win import INTERVENTIONS, OPPOSITES, opposite, possible_actions
+from untaken.simulator.win import opposite, possible_actions
 from untaken.simulator.win.interventions import alternatives
 
 EVERYTHING = dict.fromkeys(("wood", "stone", "coal", "iron", "sapling"), 9)
@@ -59,21 +59,6 @@ def facing(thing: str | None, *, direction: tuple[int, int] = (1, 0), **inventor
 )
 def test_opposites_are_those_of_the_table(action: str, front: str | None, want: str | None) -> None:
     assert opposite(action, facing(front)) == want
-
-
-@pytest.mark.parametrize(
-    ("direction", "want"),
-    [((1, 0), "move_left"), ((-1, 0), "move_right"), ((0, 1), "move_up"), ((0, -1), "move_down")],
-)
-def test_a_step_away_is_one_from_what_is_in_front(direction: tuple[int, int], want: str) -> None:
-    assert opposite("do", facing("zombie", direction=direction)) == want
-
-
-def test_moves_and_tools_invert_to_each_other() -> None:
-    for action in OPPOSITES:
-        if action.startswith(("move_", "make_")):
-            assert OPPOSITES[OPPOSITES[action]] == action
-    assert set(OPPOSITES) == set(ACTIONS) - {"noop", "do", "sleep"}
 
 
 def tried(world: CrafterWorld, action: str) -> tuple[object, ...]:
@@ -125,13 +110,6 @@ def test_what_is_possible_follows_the_rules(action: str, seen: LocalView, possib
     assert (action in possible_actions(seen)) is possible
 
 
-def test_of_what_is_placed_and_made_only_what_serves_the_task_is_possible() -> None:
-    seen = facing("table", **EVERYTHING)
-    assert "make_wood_sword" in possible_actions(seen)
-    assert "make_wood_sword" not in possible_actions(seen, "make_stone_pickaxe")
-    assert {"make_wood_pickaxe", "make_stone_pickaxe"} <= set(possible_actions(seen, "make_stone_pickaxe"))
-
-
 def test_a_random_action_is_any_other_possible_one_as_likely() -> None:
     seen = facing("tree")
     drawn = Counter(
@@ -139,9 +117,3 @@ def test_a_random_action_is_any_other_possible_one_as_likely() -> None:
     )
     assert set(drawn) == set(possible_actions(seen)) - {"move_up"}
     assert min(drawn.values()) > 200  # four of them, 300 each; 200 is more than six standard deviations off
-
-
-def test_an_intervention_without_an_action_is_left_out_with_its_reason() -> None:
-    found, missing = alternatives("noop", facing("tree"), None, INTERVENTIONS, Random(0))
-    assert set(found) == {"random"}
-    assert missing == {"wait": "the action is to wait", "opposite": "noop has no opposite here"}
