@@ -130,9 +130,7 @@ def test_merging_with_who_did_nothing_gives_the_other(a: list[Edit]) -> None:
 
 
 @given(steps, steps, st.data())
-def test_a_merge_is_valid_and_without_conflicts_the_same_from_both_sides(
-    a: list[Edit], b: list[Edit], data: st.DataObject
-) -> None:
+def test_a_merge_is_valid_and_without_conflicts_the_same_from_both_sides(a, b, data) -> None:
     mine, theirs = followed(BASE, a)[-1], followed(BASE, b)[-1]
     merged, other = merge(BASE, mine, theirs), merge(BASE, theirs, mine)
     assert valid(merged.graph)

@@ -56,17 +56,13 @@ def figures(evaluation: RunEvaluation) -> list[float]:
 
 
 @given(unit, st.none() | unit, st.none() | unit, weights())
-def test_a_score_is_between_zero_and_one(
-    success: float, c: float | None, s: float | None, w: Weights
-) -> None:
+def test_a_score_is_between_zero_and_one(success, c, s, w) -> None:
     value = score(success, c, s, w)
     assert isinstance(value, Unscored) or -1e-9 <= value <= 1 + 1e-9
 
 
 @given(unit, unit, unit, unit, weights())
-def test_more_success_never_scores_less_and_more_cost_never_more(
-    p: float, q: float, c: float, d: float, w: Weights
-) -> None:
+def test_more_success_never_scores_less_and_more_cost_never_more(p, q, c, d, w) -> None:
     better, worse = max(p, q), min(p, q)
     assert score(better, c, d, w) >= score(worse, c, d, w)
     assert score(p, min(c, d), q, w) >= score(p, max(c, d), q, w)
@@ -81,8 +77,6 @@ def test_swapping_the_sides_turns_the_delta_round(first: tuple, second: tuple) -
     terms = scale.terms(a, b)
     assert terms == scale.terms(b, a)
     there, back = scale.score(a, terms), scale.score(b, terms)
-    assert not isinstance(there, Unscored)
-    assert not isinstance(back, Unscored)
     turned = {
         "alternative_may_be_better": "actual_was_better",
         "actual_was_better": "alternative_may_be_better",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders import RunBuilder, a_graph
+from builders import a_graph
 from hypothesis import given
 from hypothesis import strategies as st
 from test_score_properties import IDS, graphs, runs
@@ -10,7 +10,6 @@ from test_score_properties import IDS, graphs, runs
 from untaken.judging import addresses_judge
 from untaken.judging.rendering import CLOSE, OPEN, enveloped
 from untaken.ledger.events import RunFinished
-from untaken.plans import PlanGraph
 from untaken.scoring import score_run
 
 a_graph({"id": "first", "check": {"expr": "state.x"}})  # loads what graphs need before a strategy draws one
@@ -25,9 +24,7 @@ WORDS = st.lists(
 
 
 @given(runs(), graphs(), WORDS)
-def test_a_failed_check_is_never_overturned_by_judges(
-    run: RunBuilder, graph: PlanGraph, words: list[tuple[str, bool | None, str]]
-) -> None:
+def test_a_failed_check_is_never_overturned_by_judges(run, graph, words) -> None:
     if not any(isinstance(event, RunFinished) for event in run.events):
         run.finish(success=False)
     before = score_run(run.run(), graph)

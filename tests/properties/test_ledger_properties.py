@@ -82,9 +82,7 @@ def test_an_untouched_ledger_is_intact(ledger: tuple[list[bytes], dict[str, Head
 
 
 @given(ledgers(), st.data())
-def test_one_changed_byte_is_never_intact(
-    ledger: tuple[list[bytes], dict[str, Head]], data: st.DataObject
-) -> None:
+def test_one_changed_byte_is_never_intact(ledger, data) -> None:
     lines, heads = ledger
     content = joined(lines)
     at = data.draw(st.integers(0, len(content) - 1))
@@ -93,9 +91,7 @@ def test_one_changed_byte_is_never_intact(
 
 
 @given(ledgers(), st.data())
-def test_two_swapped_lines_of_a_run_are_never_intact(
-    ledger: tuple[list[bytes], dict[str, Head]], data: st.DataObject
-) -> None:
+def test_two_swapped_lines_of_a_run_are_never_intact(ledger, data) -> None:
     lines, heads = ledger
     run_ids = [msgspec.json.decode(line)["run_id"] for line in lines]
     a = data.draw(st.integers(0, len(lines) - 1))
@@ -115,9 +111,7 @@ def test_a_cut_tail_is_never_intact(ledger: tuple[list[bytes], dict[str, Head]],
 
 
 @given(ledgers())
-def test_the_order_in_which_runs_are_interleaved_does_not_matter(
-    ledger: tuple[list[bytes], dict[str, Head]],
-) -> None:
+def test_the_order_in_which_runs_are_interleaved_does_not_matter(ledger) -> None:
     lines, heads = ledger
     apart = sorted(lines, key=lambda line: msgspec.json.decode(line)["run_id"])
     first = {run.run_id: run.events for run in read_ledger(joined(lines), heads=heads)}

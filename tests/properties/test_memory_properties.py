@@ -54,9 +54,7 @@ def by_hand(log: list[Observed], skill: str, day: int, without: str | None) -> t
 @given(
     logs(), st.sampled_from("ab"), st.sampled_from([-1, 0, 1, 2]), st.sampled_from([None, "r1", "r2", "r9"])
 )
-def test_a_record_is_the_fold_written_out_plainly(
-    log: list[Observed], skill: str, day: int, without: str | None
-) -> None:
+def test_a_record_is_the_fold_written_out_plainly(log, skill, day, without) -> None:
     want = by_hand(log, skill, day, without)
     record = PolicyMemory(log).snapshot(moment(day)).record(skill, "ctx", without_run=without)
     if record is None or want is None:
@@ -72,9 +70,7 @@ def test_a_record_is_the_fold_written_out_plainly(
 
 
 @given(logs(), st.sampled_from([None, "r1", "r2", "r3"]), st.sampled_from([0, 1, 2]))
-def test_spans_are_the_extremes_written_out_plainly(
-    log: list[Observed], without: str | None, day: int
-) -> None:
+def test_spans_are_the_extremes_written_out_plainly(log, without, day) -> None:
     spans = PolicyMemory(log).snapshot(moment(day)).spans(without_run=without)
     known = [o for o in log if o.ts <= moment(day) and o.run_id != without and o.kind == "outcome"]
     for span, values in ((spans.cost, [o.cost for o in known]), (spans.steps, [o.steps for o in known])):

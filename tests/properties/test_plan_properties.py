@@ -259,9 +259,7 @@ tools = st.sampled_from(["get", "get_order", "set", "x"])
     calls=st.lists(st.tuples(tools, st.none() | names), max_size=8),
     patterns=st.lists(st.sampled_from(["get*", "*", "set", "?"]), max_size=6),
 )
-def test_each_call_is_mapped_or_extra(
-    graph: PlanGraph, calls: list[tuple[str, str | None]], patterns: list[str]
-) -> None:
+def test_each_call_is_mapped_or_extra(graph, calls, patterns) -> None:
     nodes = [
         SubGoal(id=node.id, rules=[Rule(tool=pattern)])
         for node, pattern in zip(graph.sub_goals, patterns, strict=False)

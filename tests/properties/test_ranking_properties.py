@@ -55,7 +55,6 @@ def test_a_ranking_agrees_fully_with_itself(a: list[int]) -> None:
         assert abs(kendall_tau_b(a, a) - 1) < 1e-12
         assert abs(spearman(a, a) - 1) < 1e-12
         p = kendall_p(a, a)
-        assert isinstance(p, float)
         assert 0 < p <= 1
 
 

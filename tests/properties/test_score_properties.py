@@ -172,18 +172,14 @@ def test_a_score_is_consistent_in_itself(run: RunBuilder, graph: PlanGraph, miss
 
 
 @given(runs(), graphs(), EITHER_RULE, CHOICES)
-def test_what_is_counted_is_what_the_detail_says(
-    run: RunBuilder, graph: PlanGraph, missing, verdicts
-) -> None:
+def test_what_is_counted_is_what_the_detail_says(run, graph, missing, verdicts) -> None:
     score = score_run(run.run(), graph, missing=missing, verdicts=verdicts)
     assert score.results == tuple(as_result(node) for node in score.nodes)
     assert score.counted == tuple(map(as_result, counted_nodes(score.nodes, missing)))
 
 
 @given(runs(), graphs(), EITHER_RULE, CHOICES)
-def test_what_was_recovered_follows_from_the_moments_of_the_detail(
-    run: RunBuilder, graph: PlanGraph, missing, verdicts
-) -> None:
+def test_what_was_recovered_follows_from_the_moments_of_the_detail(run, graph, missing, verdicts) -> None:
     score = score_run(run.run(), graph, missing=missing, verdicts=verdicts)
     tried = {node.sub_goal: Attempt(made=node.attempted, events=node.events) for node in score.nodes}
     decided = {

@@ -97,9 +97,7 @@ def runs_of(draw: st.DrawFn, most: int = 70) -> list[Planned]:
 
 @pytest.mark.parametrize("within", [None, LIMIT], ids=["no limit", "time limit"])
 @given(planned=runs_of(60), data=st.data())
-def test_a_verdict_holds_whatever_starts_and_finishes_later_in_whatever_order(
-    planned: list[Planned], data: st.DataObject, within: TimeLimit | None
-) -> None:
+def test_a_verdict_holds_whatever_starts_and_finishes_later_in_whatever_order(planned, data, within) -> None:
     begun = data.draw(st.integers(1, len(planned)))
     some = data.draw(st.randoms(use_true_random=False))
     by_time = data.draw(st.booleans())
@@ -118,9 +116,7 @@ def test_a_verdict_holds_whatever_starts_and_finishes_later_in_whatever_order(
 
 
 @given(planned=runs_of(40), data=st.data())
-def test_a_look_does_not_depend_on_the_order_in_which_runs_are_read(
-    planned: list[Planned], data: st.DataObject
-) -> None:
+def test_a_look_does_not_depend_on_the_order_in_which_runs_are_read(planned, data) -> None:
     done = data.draw(st.lists(st.booleans(), min_size=len(planned), max_size=len(planned)))
     order = data.draw(st.permutations(range(len(planned))))
     found = look(planned, done)

@@ -60,9 +60,7 @@ def as_path(n: int, task: str, agent: str, walk: Walk, ok: bool) -> PlanPath:
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(2, 9), st.sampled_from([0.0, 0.5, 0.9]))
 @example(0, 1, 5, 0.0)  # a least p of exactly 1/20
-def test_statements_and_their_q_are_those_of_the_rule_in_fractions(
-    seed: int, tasks: int, trials: int, effect: float
-) -> None:
+def test_statements_and_their_q_are_those_of_the_rule_in_fractions(seed, tasks, trials, effect) -> None:
     rng, paths = Random(seed), []
     for n in range(tasks * 2 * trials):
         walk = a_walk(rng)

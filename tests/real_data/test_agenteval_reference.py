@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
-from real_records import Converted
 
 from untaken.errors import Unscored
 from untaken.judging.criteria import (
@@ -42,9 +40,7 @@ def test_every_recorded_run_is_read(passes: tuple[QuantifierRun, ...], wanted: d
 
 
 @pytest.mark.parametrize("name", ["run1", "run2", "run3", "run4"])
-def test_means_by_outcome_and_what_was_said_otherwise(
-    name: str, passes: tuple[QuantifierRun, ...], wanted: dict[str, Any]
-) -> None:
+def test_means_by_outcome_and_what_was_said_otherwise(name, passes, wanted) -> None:
     run, want = next(run for run in passes if run.name == name), wanted["runs"][name]
     means = criterion_means(run)
     assert sum(item.success is True for item in run.items) == want["actual_success"]
@@ -63,9 +59,7 @@ def test_means_by_outcome_and_what_was_said_otherwise(
     assert list(run.unparseable) == want["unparseable_replies"]
 
 
-def test_gaps_and_deviations_over_the_four_runs(
-    passes: tuple[QuantifierRun, ...], wanted: dict[str, Any]
-) -> None:
+def test_gaps_and_deviations_over_the_four_runs(passes, wanted) -> None:
     assert {
         a.name: {
             "mean_of_run_gaps": a.mean_of_run_gaps,
@@ -78,9 +72,7 @@ def test_gaps_and_deviations_over_the_four_runs(
     } == {k: pytest.approx(v) for k, v in wanted["across_runs"].items()}
 
 
-def test_the_verifier_keeps_what_tells_right_from_wrong_and_says_why_not(
-    passes: tuple[QuantifierRun, ...], wanted: dict[str, Any]
-) -> None:
+def test_the_verifier_keeps_what_tells_right_from_wrong_and_says_why_not(passes, wanted) -> None:
     found = verify_criteria(passes)
     checks = {check.name: check for check in found.criteria}
     assert set(found.kept) == {"Calculation Correctness", "Code Correctness"}
@@ -103,9 +95,7 @@ def test_without_disturbed_replies_the_drop_test_is_not_done(passes: tuple[Quant
         assert check.keep or check.redundant_with or "disturbed runs: not done" in check.reason
 
 
-def test_the_logs_become_runs_with_their_outcomes_rounds_and_seconds(
-    converted: Callable[[str, str], Converted], wanted: dict[str, Any]
-) -> None:
+def test_the_logs_become_runs_with_their_outcomes_rounds_and_seconds(converted, wanted) -> None:
     whole = converted("agenteval", "agenteval/model-logs")
     by_category: dict[str, list[Run]] = {}
     for run in whole.runs:
@@ -125,9 +115,7 @@ def test_the_logs_become_runs_with_their_outcomes_rounds_and_seconds(
     assert all(field.dropped == 0 for loss in whole.conversion.losses for field in loss.fields)
 
 
-def test_recorded_replies_join_the_runs_they_speak_of(
-    passes: tuple[QuantifierRun, ...], converted: Callable[[str, str], Converted]
-) -> None:
+def test_recorded_replies_join_the_runs_they_speak_of(passes, converted) -> None:
     runs = {run.digest: run for run in converted("agenteval", "agenteval/model-logs").runs}
     joined = join_runs(passes, list(runs.values()))
     items = [item for one in joined for item in one.items]

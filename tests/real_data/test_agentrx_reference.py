@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from real_records import Converted
 
 from untaken.ledger import ReviewNote, Verdict
@@ -14,9 +11,7 @@ from untaken.scoring.seen_texts import SeenTexts
 from untaken.scoring.unused import unused_values_of
 
 
-def test_runs_successes_and_labels_are_all_there(
-    converted: Callable[[str, str], Converted], reference: dict[str, Any]
-) -> None:
+def test_runs_successes_and_labels_are_all_there(converted, reference) -> None:
     """One label speaks of a task whose run is not among these."""
     runs, want = converted("agentrx", "agentrx").runs, reference["agentrx"]
     assert (len(runs), sum(run.success is True for run in runs)) == (want["runs"], want["successes"])
@@ -31,9 +26,7 @@ def test_runs_successes_and_labels_are_all_there(
         assert len(notes) == root["failures"] - 1
 
 
-def test_the_only_values_that_no_run_was_shown_are_an_id_that_no_text_of_any_run_holds(
-    converted: Callable[[str, str], Converted],
-) -> None:
+def test_the_only_values_that_no_run_was_shown_are_an_id_that_no_text_of_any_run_holds(converted) -> None:
     """Of 13 expected values that calls of failed runs did not use; the plan alone names it."""
     found = converted("agentrx", "agentrx")
     failed = {run.run_id: run for run in found.runs if run.success is False}

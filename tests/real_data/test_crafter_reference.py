@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from crafter import constants
@@ -25,9 +24,7 @@ def recordings(real_data: Path, name: str) -> tuple[Recording, ...]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_scores_and_rates_are_those_of_the_reference(
-    name: str, real_data: Path, reference: dict[str, Any]
-) -> None:
+def test_scores_and_rates_are_those_of_the_reference(name, real_data, reference) -> None:
     wanted = reference["crafter"][name]
     (score,) = method_scores(recordings(real_data, name))
     method, mean, sd = PUBLISHED[name]
@@ -49,9 +46,7 @@ def test_a_folder_of_scores_is_read_at_once_and_the_rest_left_alone(real_data: P
 
 
 @pytest.mark.parametrize(("name", "least"), [(FILES[0], 1_000), (FILES[1], 2_900)])
-def test_no_recorded_episode_reached_anything_without_what_it_needs(
-    name: str, least: int, real_data: Path
-) -> None:
+def test_no_recorded_episode_reached_anything_without_what_it_needs(name, least, real_data) -> None:
     """Unlock counts say which, not when: whatever an episode reached, it reached what that needs, too."""
     checked, against = 0, []
     for recording in recordings(real_data, name):

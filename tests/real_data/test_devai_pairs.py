@@ -23,9 +23,7 @@ def ranking(devai: Converted) -> RankReport:
     return rank_agents(devai.scores(verdicts=("human:*",)))
 
 
-def test_outcomes_are_compared_by_mcnemar_with_the_counts_of_the_runs(
-    devai: Converted, ranking: RankReport
-) -> None:
+def test_outcomes_are_compared_by_mcnemar_with_the_counts_of_the_runs(devai, ranking) -> None:
     solved = {(run.agent, run.task_id): run.success for run in devai.runs}
     agents = sorted({agent for agent, _ in solved})
     tasks = sorted({task for agent, task in solved if isinstance(solved[agent, task], bool)})
@@ -40,9 +38,7 @@ def test_outcomes_are_compared_by_mcnemar_with_the_counts_of_the_runs(
         assert pair.p == pytest.approx(stats.binomtest(only[0], sum(only)).pvalue)
 
 
-def test_shares_of_requirements_are_compared_as_scipys_permutation_test_does(
-    devai: Converted, ranking: RankReport
-) -> None:
+def test_shares_of_requirements_are_compared_as_scipys_permutation_test_does(devai, ranking) -> None:
     share = {(s.agent, s.task_id): s.completion for s in devai.scores(verdicts=("human:*",))}
     tasks = sorted({task for _, task in share})
     for pair in ranking.comparisons["completion"].pairs:

@@ -31,9 +31,7 @@ def wanted(reference: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("agent", AGENTS)
-def test_requirements_met_are_those_of_the_reference(
-    devai: Converted, wanted: dict[str, Any], judge: str, agent: str
-) -> None:
+def test_requirements_met_are_those_of_the_reference(devai, wanted, judge, agent) -> None:
     score, want = devai.agents(verdicts=JUDGES[judge])[agent], wanted[judge][agent]
     independent, direct = want["requirements_met_I"], want["requirements_met_D_direct_prerequisites"]
     transitive = want["requirements_met_D_transitive"]
@@ -50,9 +48,7 @@ def test_requirements_met_are_those_of_the_reference(
 
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("agent", AGENTS)
-def test_tasks_solved_are_those_of_the_reference(
-    devai: Converted, wanted: dict[str, Any], judge: str, agent: str
-) -> None:
+def test_tasks_solved_are_those_of_the_reference(devai, wanted, judge, agent) -> None:
     scores = [s for s in devai.scores(verdicts=JUDGES[judge]) if s.agent == agent]
     want = wanted[judge][agent]["task_solve_rate_all_requirements"]
     assert (sum(s.completed == s.required for s in scores), len(scores)) == (want["n"], want["of"])
@@ -74,9 +70,7 @@ def test_other_flags_are_kept_as_metrics(devai: Converted, wanted: dict[str, Any
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_judge_and_people_agree_as_often_as_in_the_reference(
-    devai: Converted, wanted: dict[str, Any], agent: str
-) -> None:
+def test_judge_and_people_agree_as_often_as_in_the_reference(devai, wanted, agent) -> None:
     pairs: Counter[str] = Counter()
     for run in of_agent(devai, agent):
         said: dict[str, dict[str, bool | None]] = {}
@@ -89,9 +83,7 @@ def test_judge_and_people_agree_as_often_as_in_the_reference(
     assert pairs["human_True_judge_True"] + pairs["human_False_judge_False"] == want["n"]
 
 
-def test_agreement_of_judge_and_people_has_the_counts_of_the_reference(
-    devai: Converted, wanted: dict[str, Any]
-) -> None:
+def test_agreement_of_judge_and_people_has_the_counts_of_the_reference(devai, wanted) -> None:
     found = verdict_agreement(devai.runs)
     assert {one.name: (one.both_met + one.both_not, one.n) for one in found.agents} == {
         "GPT-Pilot": (177, 199),
@@ -121,9 +113,7 @@ def test_rankings_disagree_as_in_the_reference(devai: Converted, wanted: dict[st
         assert {s.agent: rank for rank, s in enumerate(order, start=1)} == wanted["ranking"][key]
 
 
-def test_plan_graphs_hold_every_requirement_and_prerequisite(
-    devai: Converted, wanted: dict[str, Any]
-) -> None:
+def test_plan_graphs_hold_every_requirement_and_prerequisite(devai, wanted) -> None:
     graphs, want = devai.graphs.graphs, wanted["plan_graphs"]
     got = (len(graphs), sum(len(g.sub_goals) for g in graphs), sum(len(edges(g)) for g in graphs))
     assert got == (want["tasks"], want["requirements"], want["prerequisite_edges"])
@@ -138,9 +128,7 @@ def test_names_that_differ_from_their_file_are_found(devai: Converted, wanted: d
     assert sorted(f.message.split("'")[1] for f in found) == sorted(name for *_, name in want)
 
 
-def test_traps_that_are_not_in_these_records_are_not_reported(
-    devai: Converted, wanted: dict[str, Any]
-) -> None:
+def test_traps_that_are_not_in_these_records_are_not_reported(devai, wanted) -> None:
     codes = {finding.code for finding in devai.conversion.findings}
     assert not wanted["plan_graphs"]["self_prerequisites"]
     assert not wanted["plan_graphs"]["judgement_requirement_count_differs"]

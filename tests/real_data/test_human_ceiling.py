@@ -21,9 +21,7 @@ from untaken.analysis.failure_modes.root_causes import (
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_two_people_name_the_same_step_in_a_quarter_of_the_runs(
-    real_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_people_name_the_same_step_in_a_quarter_of_the_runs(real_data, monkeypatch) -> None:
     monkeypatch.setattr(blame, "RECORDS", real_data)
     (found,) = root_cause_agreement(blame.twice_labelled())
     assert (found.runs, found.same_step, found.near_step, found.same_sub_goal) == (24, 6, 8, 14)
@@ -47,9 +45,7 @@ def test_the_orchestrators_own_plan_and_ledger_give_attempts_but_seldom_the_blam
         assert (len(right), sum(right)) == (labelled, hits)
 
 
-def test_the_documentation_holds_every_rule_beside_chance_and_two_people(
-    real_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_documentation_holds_every_rule_beside_chance_and_two_people(real_data, monkeypatch) -> None:
     monkeypatch.setattr(blame, "RECORDS", real_data)
     page = (DOCS / "findings-on-public-records.md").read_text(encoding="utf-8")
     sets = blame_rivals.labelled_sets()
@@ -60,9 +56,7 @@ def test_the_documentation_holds_every_rule_beside_chance_and_two_people(
     assert len(table) == 6 + 4 + 4 + 3 + 1
 
 
-def test_pages_and_documentation_promise_no_more_of_blame_than_was_measured(
-    real_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_and_documentation_promise_no_more_of_blame_than_was_measured(real_data, monkeypatch) -> None:
     monkeypatch.setattr(blame, "RECORDS", real_data)
     found = {
         one.name: one

@@ -42,8 +42,6 @@ def test_decisions_are_those_of_the_prototype(tau: PlanEvaluation, tau2: dict[st
 
 
 def test_real_outcomes_support_alternatives_and_shuffled_ones_do_not(tau: PlanEvaluation) -> None:
-    assert isinstance(tau.supported_share, float)
-    assert isinstance(tau.shuffled_supported_share, float)
     assert tau.supported_share >= 0.298
     assert tau.shuffled_supported_share <= 0.03
 
@@ -69,9 +67,7 @@ def test_one_trial_per_agent_and_task_supports_nothing(tau2: dict[str, PlanEvalu
 @pytest.mark.parametrize(
     ("domain", "tasks", "right"), [("tau", 11, 11), ("airline", 8, 8), ("telecom", 8, 6)]
 )
-def test_the_first_divergence_favours_the_success(
-    tau: PlanEvaluation, tau2: dict[str, PlanEvaluation], domain: str, tasks: int, right: int
-) -> None:
+def test_the_first_divergence_favours_the_success(tau, tau2, domain, tasks, right) -> None:
     """Task left out; a prototype had 7 of 8 telecom tasks right, with other constants."""
     evaluation = tau if domain == "tau" else tau2[domain]
     paths = [run.path for run in evaluation.runs.values()]
@@ -97,14 +93,11 @@ def _lead(forecaster: Forecaster, won: PlanPath, lost: PlanPath) -> float:
 
 def test_forecasts_have_skill_where_the_task_is_left_out(tau: PlanEvaluation) -> None:
     card = calibration_card(tau)
-    assert not isinstance(card, Unscored)
-    assert isinstance(card.skill, float)
     assert (card.n, card.runs, card.tasks) == (104, 72, 25)
     assert card.skill == pytest.approx(0.61, abs=0.01)
 
 
 def test_forecasts_at_the_end_of_runs_are_hindsight_and_apart(tau: PlanEvaluation) -> None:
     card = calibration_card(tau)
-    assert not isinstance(card, Unscored)
     assert card.hindsight.n == 82
     assert card.hindsight.skill == pytest.approx(0.86, abs=0.01)

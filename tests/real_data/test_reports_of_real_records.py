@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from html_pages import SCRIPTED, Parsed
-from real_records import Converted
 
 from untaken import html_report
 from untaken.analysis.corpus import evaluate_corpus
@@ -15,9 +12,7 @@ from untaken.analysis.corpus import evaluate_corpus
 @pytest.mark.parametrize(
     ("format", "folder"), [("devai", "devai"), ("tau-bench", "tau_bench"), ("tau2-bench", "tau2_bench")]
 )
-def test_a_report_on_real_records_names_every_failed_run_and_can_be_sent(
-    format: str, folder: str, converted: Callable[[str, str], Converted]
-) -> None:
+def test_a_report_on_real_records_names_every_failed_run_and_can_be_sent(format, folder, converted) -> None:
     found = converted(format, folder)
     corpus = evaluate_corpus(found.runs, found.graphs, resamples=100)
     page = html_report(corpus, full=True)

@@ -52,18 +52,14 @@ def test_outcomes_are_those_of_the_reference(file: tuple[list[Run], dict[str, An
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_action_checks_are_those_of_the_reference(
-    tau2: Converted, file: tuple[list[Run], dict[str, Any]], rule: str
-) -> None:
+def test_action_checks_are_those_of_the_reference(tau2, file, rule) -> None:
     runs, wanted = file
     (score,) = score_agents(tau2.scores(runs, by_benchmark=True, **RULES[rule]))
     want = wanted[rule]
     assert (score.completed, score.sub_goals, score.completion) == (want["n"], want["of"], want["rate"])
 
 
-def test_macro_mean_is_over_runs_that_expected_something(
-    tau2: Converted, file: tuple[list[Run], dict[str, Any]]
-) -> None:
+def test_macro_mean_is_over_runs_that_expected_something(tau2, file) -> None:
     runs, wanted = file
     (score,) = score_agents(tau2.scores(runs, by_benchmark=True))
     assert score.completion_macro == pytest.approx(
@@ -72,9 +68,7 @@ def test_macro_mean_is_over_runs_that_expected_something(
     assert score.runs - score.scored_runs == wanted["runs_with_no_expected_action"]
 
 
-def test_every_recorded_verdict_is_reproduced_by_the_rule(
-    tau2: Converted, file: tuple[list[Run], dict[str, Any]]
-) -> None:
+def test_every_recorded_verdict_is_reproduced_by_the_rule(tau2, file) -> None:
     runs, wanted = file
     agree = recorded = 0
     for run, score in zip(runs, tau2.scores(runs, by_benchmark=True), strict=True):
@@ -96,9 +90,7 @@ def test_runs_without_recorded_checks_are_found(tau2: Converted, reference: dict
     assert {name: found[name] for name in files} == want
 
 
-def test_runs_that_contradict_their_outcome_are_as_many(
-    tau2: Converted, file: tuple[list[Run], dict[str, Any]]
-) -> None:
+def test_runs_that_contradict_their_outcome_are_as_many(tau2, file) -> None:
     runs, wanted = file
     scores = [score for score in tau2.scores(runs, by_benchmark=True) if score.nodes]
     lucky = sum(score.success is True and score.completed < score.required for score in scores)
@@ -119,9 +111,7 @@ def test_messages_costs_and_ends_are_kept(file: tuple[list[Run], dict[str, Any]]
     assert ends == wanted["termination"]
 
 
-def test_cost_stored_as_zero_is_unknown_and_named(
-    tau2: Converted, file: tuple[list[Run], dict[str, Any]]
-) -> None:
+def test_cost_stored_as_zero_is_unknown_and_named(tau2, file) -> None:
     runs, wanted = file
     costs = [run.finished.cost for run in runs if run.finished]
     if wanted["agent_cost_total"] == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from real_records import Converted
@@ -18,9 +17,7 @@ def of_files(records: Converted) -> dict[str, Run]:
     return {loss.name: records.of_file(loss.name)[0] for loss in records.conversion.losses if loss.runs}
 
 
-def test_atif_runs_have_the_steps_calls_and_costs_of_the_reference(
-    converted: Convert, reference: dict[str, Any]
-) -> None:
+def test_atif_runs_have_the_steps_calls_and_costs_of_the_reference(converted, reference) -> None:
     runs = of_files(converted("atif", "atif"))
     assert runs.keys() == reference["atif"].keys()
     for name, want in reference["atif"].items():
@@ -32,9 +29,7 @@ def test_atif_runs_have_the_steps_calls_and_costs_of_the_reference(
         assert (end.metrics or {})["output_tokens"] == final["total_completion_tokens"]
 
 
-def test_swe_agent_runs_have_the_steps_and_statistics_of_the_reference(
-    converted: Convert, reference: dict[str, Any]
-) -> None:
+def test_swe_agent_runs_have_the_steps_and_statistics_of_the_reference(converted, reference) -> None:
     runs = of_files(converted("swe-agent", "swe_agent"))
     assert runs.keys() == reference["swe_agent"].keys()
     for name, want in reference["swe_agent"].items():
@@ -50,9 +45,7 @@ def test_swe_agent_runs_have_the_steps_and_statistics_of_the_reference(
         assert end.cost == (want["instance_cost"] if want["api_calls"] else None)
 
 
-def test_harbor_trials_have_the_rewards_tests_and_calls_of_the_reference(
-    converted: Convert, reference: dict[str, Any]
-) -> None:
+def test_harbor_trials_have_the_rewards_tests_and_calls_of_the_reference(converted, reference) -> None:
     records, want = converted("harbor", "harbor"), reference["harbor"]
     runs = {run.run_id: run for run in records.runs}
     assert runs.keys() == want["by_trial"].keys()
@@ -72,9 +65,7 @@ def test_harbor_trials_have_the_rewards_tests_and_calls_of_the_reference(
         assert (end.error or "").startswith(told["exception"] or "")
 
 
-def test_harbor_tests_are_the_sub_goals_of_the_reference(
-    converted: Convert, reference: dict[str, Any]
-) -> None:
+def test_harbor_tests_are_the_sub_goals_of_the_reference(converted, reference) -> None:
     records, want = converted("harbor", "harbor"), reference["harbor"]
     tested = [run for run in records.runs if run.started.graph]
     scores = {score.run_id: score for score in records.scores(tested)}
@@ -88,9 +79,7 @@ def test_harbor_tests_are_the_sub_goals_of_the_reference(
             )
 
 
-def test_inspect_logs_have_the_samples_scores_and_calls_of_the_reference(
-    converted: Convert, reference: dict[str, Any]
-) -> None:
+def test_inspect_logs_have_the_samples_scores_and_calls_of_the_reference(converted, reference) -> None:
     records = converted("inspect", "inspect")
     assert {loss.name for loss in records.conversion.losses} == reference["inspect"].keys()
     for name, want in reference["inspect"].items():
@@ -112,9 +101,7 @@ def test_inspect_logs_have_the_samples_scores_and_calls_of_the_reference(
         assert sum(end.steps for end in ends) + graded == want["model_events"]
 
 
-def test_otel_traces_have_the_calls_tokens_and_costs_of_the_reference(
-    converted: Convert, reference: dict[str, Any]
-) -> None:
+def test_otel_traces_have_the_calls_tokens_and_costs_of_the_reference(converted, reference) -> None:
     runs = of_files(converted("otel", "otel_any_agent"))
     assert runs.keys() == reference["otel_any_agent"].keys()
     for name, want in reference["otel_any_agent"].items():

@@ -68,29 +68,20 @@ def labelled_step(run: Run) -> int:
     return [event.seq for event in entries(run)].index(evidence.seq)
 
 
-def test_runs_and_entries_are_all_there(
-    crafted: dict[str, Run],
-    generated: dict[str, Run],
-    wanted: dict[str, Any],
-    wanted_generated: dict[str, Any],
-) -> None:
+def test_runs_and_entries_are_all_there(crafted, generated, wanted, wanted_generated) -> None:
     for runs, want in ((crafted, wanted), (generated, wanted_generated)):
         assert len(runs) == want["runs"]
         assert sum(len(entries(run)) for run in runs.values()) == want["events"]
 
 
-def test_every_value_but_the_technical_roles_is_kept(
-    whole: Converted, wanted_generated: dict[str, Any]
-) -> None:
+def test_every_value_but_the_technical_roles_is_kept(whole, wanted_generated) -> None:
     dropped: Counter[str] = Counter()
     for loss in whole.conversion.losses:
         dropped.update({field.path: field.dropped for field in loss.fields if field.dropped})
     assert dropped == {"history[].role": wanted_generated["events"]}
 
 
-def test_each_run_has_its_choices_ledgers_replans_and_label(
-    crafted: dict[str, Run], wanted: dict[str, Any]
-) -> None:
+def test_each_run_has_its_choices_ledgers_replans_and_label(crafted, wanted) -> None:
     found = {
         number: {
             "events": len(entries(run)),
@@ -134,9 +125,7 @@ def test_the_broken_ledger_is_named(whole: Converted, wanted: dict[str, Any]) ->
     assert f"entry {entry} " in found[0].message
 
 
-def test_choices_follow_the_ledger_before_them(
-    whole: Converted, crafted: dict[str, Run], wanted: dict[str, Any]
-) -> None:
+def test_choices_follow_the_ledger_before_them(whole, crafted, wanted) -> None:
     agree = unread = 0
     for run in crafted.values():
         for selection in run.selections:
@@ -178,9 +167,7 @@ def test_how_runs_ended_is_kept(crafted: dict[str, Run], wanted: dict[str, Any])
     assert sum(thoughts(run, "Request satisfied.") for run in crafted.values()) == wanted["request_satisfied"]
 
 
-def test_blamed_agents_are_kept_as_spelled_and_two_spellings_are_named(
-    whole: Converted, crafted: dict[str, Run], wanted: dict[str, Any]
-) -> None:
+def test_blamed_agents_are_kept_as_spelled_and_two_spellings_are_named(whole, crafted, wanted) -> None:
     blamed = Counter((run.started.metadata or {})["mistake_agent"] for run in crafted.values())
     assert dict(blamed) == wanted["mistake_agent"]
     judged = Counter(event.sub_goal for run in crafted.values() for event in run.of(Verdict))
@@ -194,13 +181,7 @@ def test_labels_stand_where_people_put_them(crafted: dict[str, Run], wanted: dic
     assert fmean(positions) == pytest.approx(wanted["mean_relative_mistake_position"], abs=1e-12)
 
 
-def test_labels_on_another_speaker_are_named(
-    whole: Converted,
-    crafted: dict[str, Run],
-    generated: dict[str, Run],
-    wanted: dict[str, Any],
-    wanted_generated: dict[str, Any],
-) -> None:
+def test_labels_on_another_speaker_are_named(whole, crafted, generated, wanted, wanted_generated) -> None:
     named = {f.where.run for f in whole.conversion.findings if f.code == "label-differs-from-speaker"}
     expected = set()
     for runs, want in ((crafted, wanted), (generated, wanted_generated)):
@@ -224,9 +205,7 @@ def test_all_runs_failed(whole: Converted, wanted_generated: dict[str, Any]) -> 
     assert wanted_generated["is_correct_true"] == 0
 
 
-def test_group_chats_have_their_speakers_and_terminals(
-    generated: dict[str, Run], wanted_generated: dict[str, Any]
-) -> None:
+def test_group_chats_have_their_speakers_and_terminals(generated, wanted_generated) -> None:
     speakers = [
         [event.role if isinstance(event, Message) else TERMINAL for event in entries(run)]
         for run in generated.values()
