@@ -1,5 +1,4 @@
 """A search for prompt injections ends, says what it left out, and knows other languages, slips and codes."""
-# ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
