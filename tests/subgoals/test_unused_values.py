@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from builders import RunBuilder, a_graph, a_run
+from hypothesis import given
+from hypothesis import strategies as st
 
 from untaken.scoring import score_run
-from untaken.scoring.seen_texts import SeenTexts, sought
+from untaken.scoring.seen_texts import SeenTexts, ShownText, sought
 from untaken.scoring.unused import UnusedValue, in_words, unused_fields, unused_values_of
 
 
@@ -38,6 +41,14 @@ FORMS: list[tuple[str, str, Any]] = [
     ("a date with slashes", "on 5/20/2024", "2024-05-20"),
     ("a date with slashes and a short year", "on 5/20/24", "2024-05-20"),
     ("a short month", "on 20 Sep 2024", "2024-09-20"),
+    ("a blank inside an id", "take HAT 276", "HAT276"),
+    ("an id without its blank", "take hat276.", "HAT 276"),
+    ("a phone number with other signs", "call +1 (555) 123-4567", "555.123.4567"),
+    ("a phone number without signs", "call 5551234567", "555-123-4567"),
+    ("the last name first", "the booking of Lee, Ann.", "Ann Lee"),
+    ("the last names first, in capitals", '{"name": "GARCIA LOPEZ, MARIA"}', "Maria Garcia Lopez"),
+    ("the first name first", "for Ann Lee", "Lee, Ann"),
+    ("a name in two fields", '{"first_name": "Ann", "last_name": "Lee"}', "Ann Lee"),
 ]
 
 
@@ -50,6 +61,12 @@ def test_a_value_is_found_in_the_forms_that_people_write(desc: str, text: str, v
 NO_FORMS: list[tuple[str, str, Any, str]] = [
     ("a part of a word", "HAT2765", "HAT276", "never_shown"),
     ("a word", "take the other", "HAT276", "never_shown"),
+    ("a part of a number in parts", "call 555-123-45678", "555-123-4567", "never_shown"),
+    ("a list of numbers", "ids 555, 123, 4567", "5551234567", "never_shown"),
+    ("a short id in a sentence", "12 a day", "12A", "never_shown"),
+    ("names of two people", "from Tom Lee, Ann Smith and others", "Ann Lee", "never_shown"),
+    ("a list of first names", "Lee, Ann, and Tom", "Ann Lee", "never_shown"),
+    ("words that are no name", "a class, economy is full", "Economy Class", "never_shown"),
     ("another day", "on May 21, 2024", "2024-05-20", "never_shown"),
     ("a day by its distance", "delay it by one day", "2024-05-20", "may_be_computed"),
     ("tomorrow", "leave tomorrow", "2024-05-20", "may_be_computed"),
@@ -64,6 +81,35 @@ NO_FORMS: list[tuple[str, str, Any, str]] = [
 def test_only_ids_names_words_and_dates_are_never_shown(desc: str, text: str, value: Any, want: str) -> None:
     (found,) = unused(asked(text).call("book", flight="other"), flight=value)
     assert (found.knowledge, found.missing) == (want, want == "never_shown")
+
+
+ID = st.from_regex(r"[A-Z]{2,4}[ -]?[0-9]{3,6}", fullmatch=True)
+WORD = st.one_of(ID, st.sampled_from(["a", "12", "7", "Ann", "Lee", "of", "the", "555-12"]))
+
+
+@given(value=ID, words=st.lists(WORD, max_size=8), between=st.sampled_from([" ", ", ", "-", "\n"]))
+def test_what_is_shown_has_every_letter_and_digit_of_the_value_in_turn(
+    value: str, words: list[str], between: str
+) -> None:
+    def bare(text: str) -> str:
+        return "".join(filter(str.isalnum, text))
+
+    text = between.join(words)
+    shown = ShownText(seq=0, source="user", text=text).shows(sought(value))
+    assert bare(value) in bare(text) or not shown
+    assert not ShownText(seq=0, source="user", text=f"x{bare(value)}").shows(sought(value))
+    assert ShownText(seq=0, source="user", text=f"{text}, {bare(value)}").shows(sought(value))
+
+
+NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,6}", fullmatch=True), min_size=4, max_size=8, unique=True)
+
+
+@given(names=NAMES, joint=st.sampled_from([", ", " and ", "; "]))
+def test_nobody_in_a_list_of_people_has_the_last_name_of_another(names: list[str], joint: str) -> None:
+    people = list(zip(names[::2], names[1::2], strict=False))
+    text = ShownText(seq=0, source="user", text=joint.join(map(" ".join, people)))
+    for (_, last), (first, _) in pairwise(people):
+        assert not text.shows(sought(f"{first} {last}"))
 
 
 def seen_by(run: RunBuilder) -> UnusedValue:

@@ -15,7 +15,7 @@ from untaken.facts import rows
 from untaken.facts.columns import Column, Columns, cells, count, figure, moment, text, texts, truth, why
 from untaken.ledger import readable
 
-FACTS_VERSION: Final = 6
+FACTS_VERSION: Final = 7
 """Changes with the tables, their columns, or what makes their values."""
 MANIFEST: Final = "facts.json"
 """Names the parts of a folder of facts."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, Literal
@@ -30,6 +30,16 @@ _ID_NAMES: Final = re.compile(
 )
 _DATE_CHARS: Final = 40
 """Most characters of a value that is a date."""
+_BETWEEN_SIGNS: Final = r"[ .()/#_+-]{0,3}"
+"""What people put between the parts of a number or an id: ``(555) 123-4567``, ``HAT 276``."""
+_SPELT_CHARS: Final = (5, 40)
+_SPELT_DIGITS: Final = 3
+"""Characters, and least digits, of what is told in any spelling: ``12A`` is in ``12 a day``."""
+_NAME: Final = re.compile(r"([^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*){0,2})(,?) ([^\W\d_][\w'’-]*)")
+_BEFORE_NAME: Final = re.compile(r"(?:[,&]|\b[^\W\d_a-z][\w.'’-]*)\s*$")
+_AFTER_NAME: Final = re.compile(r"\s*(?:[,&]|and\b|[^\W\d_a-z])")
+"""Words of other names beside a name: in ``Tom Lee, Ann Smith`` nobody is called *Ann Lee*."""
+_NEAR: Final = 40
 _LONG: Final = 6
 """Digits from which a number is likelier an id than an amount."""
 _MONTHS: Final = {
@@ -66,11 +76,13 @@ class SoughtValue(Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         words: its words in lower case, without signs between them; empty where it has none.
+        name: first and last names, where it may be that of a person.
         number, day: where it is one.
     """
 
     kind: ValueKind
     words: str
+    name: tuple[str, ...] = ()
     number: float | None = None
     day: Day | None = None
 
@@ -103,9 +115,53 @@ class ShownText:
     def _days(self) -> frozenset[Day]:
         return frozenset(_days(self.text))
 
+    @cached_property
+    def _signs(self) -> str:
+        return self._words.replace(" ", "")
+
+    def says(self, value: SoughtValue) -> bool:
+        """Whether it has a value's words, with whatever signs between them, or its last name first."""
+        if not value.words or f" {value.words} " in self._words:
+            return bool(value.words)
+        return self._spells(value.words.replace(" ", ""), value.kind) or self._names(value.name)
+
+    def _spells(self, signs: str, kind: ValueKind) -> bool:
+        least, most = _SPELT_CHARS
+        if kind == "amount" or not least <= len(signs) <= most or signs not in self._signs:
+            return False
+        if sum(map(str.isdigit, signs)) < _SPELT_DIGITS:
+            return False
+        pattern = _BETWEEN_SIGNS.join(map(re.escape, signs))
+        text = unicodedata.normalize("NFKC", self.text).casefold()
+        return re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", text) is not None
+
+    def _names(self, name: Sequence[str]) -> bool:
+        """Whether it has a name with its parts in fields of their own, or with the last name first."""
+        for at in range(1, len(name)):
+            given, family = " ".join(name[:at]), " ".join(name[at:])
+            first, last = _words(given), _words(family)
+            parts = (
+                f"{first} {last}",
+                f"first name {first} last name {last}",
+                f"last name {last} first name {first}",
+            )
+            if any(f" {part} " in self._words for part in parts):
+                return True
+            written = f"{family}, {given}"
+            if f" {last} {first} " in self._words and any(map(self._has_alone, (written, written.upper()))):
+                return True
+        return False
+
+    def _has_alone(self, name: str) -> bool:
+        return any(
+            not _BEFORE_NAME.search(self.text[max(0, found.start() - _NEAR) : found.start()])
+            and not _AFTER_NAME.match(self.text[found.end() : found.end() + _NEAR])
+            for found in re.finditer(rf"\b{re.escape(name)}\b", self.text)
+        )
+
     def shows(self, value: SoughtValue) -> bool:
-        """Whether it says a value: word for word after normalising, as the same number, or the same day."""
-        if value.words and f" {value.words} " in self._words:
+        """Whether it says a value, or the same number, or the same day."""
+        if self.says(value):
             return True
         if value.number is not None and value.number in self._numbers:
             return True
@@ -134,7 +190,17 @@ def sought(value: Any, argument: str = "") -> SoughtValue:
     if len(text) <= _DATE_CHARS and len(days := set(_days(text))) == 1:
         return SoughtValue(kind="date", words=words, day=next(iter(days)))
     has_digit = any(sign.isdigit() for sign in text)
-    return SoughtValue(kind="id" if has_digit and " " not in text.strip() else "word", words=words)
+    kind: ValueKind = "id" if has_digit and " " not in text.strip() else "word"
+    return SoughtValue(kind=kind, words=words, name=_name(text.strip()))
+
+
+def _name(text: str) -> tuple[str, ...]:
+    """The names of what is written like a person, first names first; nothing of all else."""
+    found = _NAME.fullmatch(text)
+    if found is None or not all(word[:1].isupper() for word in text.split()):
+        return ()
+    before, comma, after = found.groups()
+    return (after, *before.split()) if comma else (*before.split(), after)
 
 
 class SeenTexts:
@@ -154,8 +220,11 @@ class SeenTexts:
         return any(text.source in SYSTEM_ROLES for text in self.texts)
 
     @cached_property
-    def _arguments(self) -> list[tuple[int, str]]:
-        return [(call.seq, f" {_words(readable(call.arguments) or '')} ") for call in self.run.actions]
+    def _arguments(self) -> list[ShownText]:
+        return [
+            ShownText(seq=call.seq, source=call.tool, text=readable(call.arguments) or "")
+            for call in self.run.actions
+        ]
 
     def first(self, value: SoughtValue, before: float) -> ShownText | None:
         """The first text before an event that shows a value."""
@@ -173,8 +242,7 @@ class SeenTexts:
 
     def _put_in(self, value: SoughtValue) -> float:
         """`seq` of the first call that the run itself put the value into."""
-        found = (seq for seq, words in self._arguments if value.words and f" {value.words} " in words)
-        return next(found, float("inf"))
+        return next((given.seq for given in self._arguments if given.says(value)), float("inf"))
 
 
 def _shown_texts(run: Run) -> Iterator[ShownText]:
