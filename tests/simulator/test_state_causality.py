@@ -195,9 +195,11 @@ def test_more_hops_keep_no_less(state: LocalView, task: str | None) -> None:
         assert pairs[0] <= pairs[1]
 
 
-@given(STATES, st.sampled_from(TASKS))
-def test_every_variable_that_is_kept_leads_to_the_task(state: LocalView, task: str | None) -> None:
-    found = CAUSALITY(task, state)
+@given(STATES, st.sampled_from(TASKS), st.sampled_from(LIMITS))
+def test_every_variable_that_is_kept_leads_to_the_task(
+    state: LocalView, task: str | None, hops: int | None
+) -> None:
+    found = SymbolicCausality(hops)(task, state)
     graph = nx.DiGraph((edge.cause, edge.effect) for edge in found.edges)
     graph.add_node(found.goal)
     leading = nx.ancestors(graph, found.goal)

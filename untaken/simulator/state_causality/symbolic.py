@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 from operator import index
 from typing import Final
 
@@ -74,17 +75,20 @@ class SymbolicCausality(StateCausality):
     def lacking(
         self, task: str | None, variables: Sequence[StateVariable], concepts: Sequence[Concept]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Missing: what the task needs, directly or indirectly. Absent: anything else that is acted upon."""
+        """Missing: what the task needs, directly or indirectly. Absent: all else that is acted upon."""
         there, offered = {v.name for v in variables}, {concept.name for concept in concepts}
-        kept = [mechanisms()[name] for name in within(task, self.hops) if name in offered]  # hop by hop
+        hop = within(task, self.hops)
+        kept = [mechanisms()[name] for name in hop if name in offered]
         missing: dict[str, None] = {}
         for m in kept:
             # What is missing must be known before the mechanisms that would bring it, hence hop by hop.
             if m.name in _ACHIEVED and (m.name == task or m.effect in missing):
                 missing |= dict.fromkeys(c for c in m.causes if c not in there and c not in m.helps)
         causes = {cause for m in kept for cause in m.causes} - there - missing.keys()
-        acted = [m.effect for m in kept if m.effect in causes and not there.isdisjoint(m.causes)]
-        return tuple(missing), tuple(dict.fromkeys(acted))
+        acting = there
+        for _, layer in groupby(reversed(kept), lambda m: hop[m.name]):  # what is acted upon acts in turn
+            acting = acting | {m.effect for m in layer if not acting.isdisjoint(m.causes)}
+        return tuple(missing), tuple(dict.fromkeys(m.effect for m in kept if m.effect in causes & acting))
 
     def infer(
         self,
