@@ -197,6 +197,12 @@ ISSUE = "{id: i, title: T, rule: {%s}, history: [{status: open, by: ann, at: 202
 FAULTS = [
     ("Python instead of CEL", ISSUE % "expr: state.a and state.b", "rule of issue 'i'"),
     ("another name than state", ISSUE % "expr: run.success", "the name 'run'"),
+    ("a fact that there is not", ISSUE % "expr: state.sucess", "there is no fact 'sucess'"),
+    (
+        "no fact at all",
+        ISSUE % "expr: 1 < 2",
+        "'1 < 2' names no fact of a run [issues-invalid]\n  → Facts: state.agent,",
+    ),
     ("neither mode nor rule", ISSUE % "", "neither a mode nor a rule"),
     ("two of one id", f"{ISSUE % 'text: x'}, {ISSUE % 'text: y'}", "two issues have the id 'i'"),
     ("a field of another file", "{id: i, name: T}", "unknown field `name`"),

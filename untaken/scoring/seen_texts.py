@@ -34,7 +34,7 @@ _BETWEEN_SIGNS: Final = r"[ .()/#_+-]{0,3}"
 """What people put between the parts of a number or an id: ``(555) 123-4567``, ``HAT 276``."""
 _SPELT_CHARS: Final = (5, 40)
 _SPELT_DIGITS: Final = 3
-"""Characters, and least digits, of what is told in any spelling: ``12A`` is in ``12 a day``."""
+"""Characters, and least digits, of what is found in any spelling: ``12A`` is in ``12 a day``."""
 _NAME: Final = re.compile(r"([^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*){0,2})(,?) ([^\W\d_][\w'’-]*)")
 _BEFORE_NAME: Final = re.compile(r"(?:[,&]|\b[^\W\d_a-z][\w.'’-]*)\s*$")
 _AFTER_NAME: Final = re.compile(r"\s*(?:[,&]|and\b|[^\W\d_a-z])")

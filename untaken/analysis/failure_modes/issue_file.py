@@ -10,11 +10,12 @@ from typing import Final
 import msgspec
 from msgspec import structs
 
+from untaken.analysis.failure_modes.facts import FACTS
 from untaken.analysis.failure_modes.files import plain_yaml
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueStatus
 from untaken.atomic_file import change_file
 from untaken.errors import UntakenError, Where
-from untaken.plans import check_expression, decode, read_yaml
+from untaken.plans import check_expression, decode, read_source, read_yaml
 
 ISSUES: Final = "issues.yaml"
 """The file of a workspace that keeps its issues."""
@@ -129,9 +130,19 @@ def _check(issue: Issue, issues: IssueList, where: Where) -> None:
     if issue.rule.expr:
         try:
             check_expression(issue.rule.expr)
+            _check_facts(issue.rule.expr)
         except UntakenError as error:
             message = f"the rule of issue {issue.id!r}: {error.message}"
             raise UntakenError("issues-invalid", message, where=where, hint=error.hint) from error
+
+
+def _check_facts(expression: str) -> None:
+    """Without a fact a rule says the same of every run, with an unknown one nothing of any."""
+    paths = [path.segments for path in read_source(expression).paths]
+    strange = next((path[0] for path in paths if path and path[0] not in FACTS), None)
+    if strange is not None or not paths:
+        message = f"there is no fact {strange!r}" if strange else f"{expression!r} names no fact of a run"
+        raise UntakenError("issues-invalid", message, hint=f"Facts: state.{', state.'.join(FACTS)}.")
 
 
 def _invalid(message: str, where: Where) -> UntakenError:
