@@ -31,7 +31,9 @@ def main() -> None:
     def own() -> None:
         view.one(review, known)
         editing.write_new()
-        with st.expander("Upload criteria or recorded replies", expanded=editing.just_uploaded()):
+        with st.expander(
+            "Upload criteria or recorded replies", expanded=bool(st.session_state.get(editing.UPLOADED))
+        ):
             editing.add_files(recorded="recorded" in found)
         proposing.draw(state.runs())
 

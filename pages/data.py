@@ -49,7 +49,7 @@ st.caption(
     f"{counted(count, 'file')} · {counted(len(runs) + len(unread), 'run')} · "
     f"{len(broken) + len(unread):,} broken · {len(unanchored):,} without a recorded head"
 )
-if stale := evaluating.stale_ledgers(store):
+if stale := evaluating.held(str(store.path)).stale:
     st.caption(
         f"{counted(stale, 'file')} read and scored again at the start: the file, a plan graph or the program "
         "had changed."

@@ -38,7 +38,10 @@ def choose() -> session.EditorSession | None:
     asked = state.selected("graph")
     missing = asked is not None and asked not in known
     if asked is None and known:
-        asked = _named_in_address(known)
+        here = session.current()
+        asked = here.graph.id if here is not None else most_used_graph(state.compared(), known)
+        # The address names it from now on, so that it can be shared.
+        state.select(**{name: state.selected(name) for name in state.SELECTION} | {"graph": asked})
     chosen = asked if asked in known else None
     if missing:
         words = "The link names a plan graph that is not in this workspace."
@@ -64,14 +67,6 @@ def choose() -> session.EditorSession | None:
     session.sign_draft()  # the name may have been given just now
     _waiting()
     return session.open_graph(chosen) if chosen is not None else None
-
-
-def _named_in_address(known: list[str]) -> str:
-    """The open graph, or else that of most runs; the address names it from now on, so it can be shared."""
-    here = session.current()
-    chosen = here.graph.id if here is not None else most_used_graph(state.compared(), known)
-    state.select(**{name: state.selected(name) for name in state.SELECTION} | {"graph": chosen})
-    return chosen
 
 
 def _new(known: list[str]) -> None:

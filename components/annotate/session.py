@@ -228,12 +228,6 @@ def newer(here: EditorSession) -> GraphVersion | None:
     return newest if newest is not None and newest.version != here.based_on else None
 
 
-def versions_apart(here: EditorSession, newest: GraphVersion) -> tuple[PlanGraph, PlanGraph]:
-    """What both began with, and what the other one saved."""
-    theirs = _store().graph_version(here.graph.id, newest.version)
-    return here.session.base, theirs
-
-
 def go_on(graph: PlanGraph, newest: GraphVersion, theirs: PlanGraph, message: str) -> None:
     """Go on from the newest version with this content; undo leads back to the own edits."""
     here = current()

@@ -118,20 +118,18 @@ def somebody_else(here: EditorSession) -> None:
         if here.conflict is not None:
             st.warning("Your edits are not saved. Merge them with theirs, or reload.")
         try:
-            base, theirs = annotate_session.versions_apart(here, newest)
+            theirs = state.workspace().graph_version(here.graph.id, newest.version)
         except UntakenError as error:
             st.error(text.label(annotate_session.words(error), 400))
             return
-        _merging(here, newest, base, theirs)
+        _merging(here, newest, theirs)
 
 
-def _merging(here: EditorSession, newest: GraphVersion, base: PlanGraph, theirs: PlanGraph) -> None:
+def _merging(here: EditorSession, newest: GraphVersion, theirs: PlanGraph) -> None:
     # Once to find the conflicts, once with what is chosen for them.
-    found = merge(base, here.graph, theirs)
-    choices = {}
-    for number, conflict in enumerate(found.conflicts):
-        choices[conflict.place] = _choice(conflict, number, newest)
-    merged = merge(base, here.graph, theirs, choices=choices)
+    found = merge(here.session.base, here.graph, theirs)
+    choices = {one.place: _choice(one, number, newest) for number, one in enumerate(found.conflicts)}
+    merged = merge(here.session.base, here.graph, theirs, choices=choices)
     if not found.conflicts:
         st.caption("Your edits do not conflict with theirs.")
     diff = diff_graphs(theirs, merged.graph)

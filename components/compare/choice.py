@@ -67,7 +67,11 @@ def choose_task(corpus: Corpus) -> TaskRuns | None:
         return None
     chosen = cards.picker(
         "Task",
-        {name: _task_words(task) for name, task in offered.items()},
+        {
+            name: f"{text.one_line(name, 60)} · {counted(len(task.digests), 'run')}, "
+            f"{task.successes} ✓ {task.failures} ✗"
+            for name, task in offered.items()
+        },
         asked if asked in offered else next(iter(offered)),
         lambda name: _choose(task=name),
         key="compare_task_picker",
@@ -87,11 +91,6 @@ def link(run: Run) -> None:
             label="Compare with the other runs of this task",
             query_params={"task": run.task_id} | state.scope(),
         )
-
-
-def _task_words(task: TaskRuns) -> str:
-    runs = counted(len(task.digests), "run")
-    return f"{text.one_line(task.task_id, 60)} · {runs}, {task.successes} ✓ {task.failures} ✗"
 
 
 @panel
@@ -139,14 +138,9 @@ def _pick_runs(corpus: Corpus, task: TaskRuns, shown: Sequence[str]) -> None:
         list(dict.fromkeys([*shown, *task.digests]))[:MOST_OFFERED],
         format_func=lambda digest: _run_words(corpus.runs[digest]),
         key="compare_runs_picker",
-        on_change=_runs_picked,
-        args=(task.task_id,),
+        on_change=lambda: _choose(task=task.task_id, runs=",".join(st.session_state["compare_runs_picker"])),
         help=f"Up to {MOST_SHOWN} runs that differ most. Clear the list to choose them automatically.",
     )
-
-
-def _runs_picked(task: str) -> None:
-    _choose(task=task, runs=",".join(st.session_state["compare_runs_picker"]), reference=None)
 
 
 def _run_words(run: Run) -> str:

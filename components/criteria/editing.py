@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final
@@ -12,7 +11,7 @@ import streamlit as st
 from components.shared import cards, drafts, exports, reviewer, roles, state, tables, text
 from components.shared.panels import panel
 from components.shared.spooling import opened
-from untaken.errors import Finding, UntakenError
+from untaken.errors import UntakenError
 from untaken.judging import (
     BY,
     CRITERIA,
@@ -190,16 +189,7 @@ def add_files(recorded: bool) -> None:
             st.session_state[DONE] = f"✓ {passes} passes of recorded replies removed. The criteria are kept."
             st.session_state[UPLOADED] = ()
             st.rerun()
-    _show_uploaded(st.session_state.get(UPLOADED, ()))
-
-
-def just_uploaded() -> bool:
-    """Whether there is a result of the last upload to show."""
-    return bool(st.session_state.get(UPLOADED))
-
-
-def _show_uploaded(findings: Sequence[Finding]) -> None:
-    if findings:
+    if findings := st.session_state.get(UPLOADED):
         shown = exports.findings_table(findings).loc[:, ["severity", "file", "message", "hint", "code"]]
         tables.table(shown, key="added_files", name="Criteria files added")
 

@@ -324,14 +324,9 @@ def _card(one: Upload, advice: set[str], runs: Sequence[HeldRun]) -> None:
     st.caption(text.label(" · ".join([one.kind, one.status, *counts]), WORDS))
     if one.reasons:
         _reasons(one, advice)
-    elif one.findings:
-        _advise(one.next_step, advice)
-
-
-def _advise(hint: str, advice: set[str]) -> None:
-    if hint and hint not in advice:
-        st.text(f"Next step: {text.one_line(hint, WORDS)}")
-        advice.add(hint)
+    elif one.findings and one.next_step and one.next_step not in advice:
+        st.text(f"Next step: {text.one_line(one.next_step, WORDS)}")
+        advice.add(one.next_step)
 
 
 def _details(one: Upload, number: int) -> None:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components.shared import cards, state, tables, text
@@ -26,7 +25,7 @@ from untaken.counterfactual import (
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.numbers import counted, decimal, interval, money, p_value, percent, signed, significant
-from untaken.views import FEW, ChoiceReview, choice_odds, corpus_logged, count_paths, placebo_of
+from untaken.views import FEW, ChoiceReview, choice_odds, corpus_logged, placebo_of
 
 MOST_LINKS: Final = 5
 
@@ -57,12 +56,6 @@ def why_not(review: ChoiceReview) -> None:
         )
 
 
-def points_in(paths: pd.DataFrame) -> str:
-    """How many decision points these paths not taken were left at, of how many runs."""
-    seen = count_paths(paths)
-    return f"{counted(seen.points, 'decision point')}, {counted(seen.paths, 'alternative')}"
-
-
 def placebo_on_request() -> None:
     """One line on what the comparisons say where there is nothing to find; it takes its time."""
     if not st.toggle("Placebo test: shuffle the skills among the runs and compare again", key="placebo"):
@@ -76,15 +69,6 @@ def placebo_on_request() -> None:
         f"{_estimate(found.advantage, found.advantage_low, found.advantage_high)}, mean delta "
         f"{_estimate(found.delta, found.delta_low, found.delta_high)}; {called}."
     )
-
-
-def more_rows(shown: int, total: int, *, step: int) -> None:
-    """Offer further rows of the figure."""
-
-    def show() -> None:
-        st.session_state["decisions_rows"] = shown + step
-
-    st.button(f"Show more: {shown} of {total:,} choices shown", on_click=show, key="more_choices")
 
 
 def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:

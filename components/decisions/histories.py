@@ -17,7 +17,15 @@ from components.shared.panels import panel
 from untaken.analysis import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
 from untaken.numbers import counted
-from untaken.views import FEW, ChoiceReview, by_delta, choices_table, count_choices, table_of_choices
+from untaken.views import (
+    FEW,
+    ChoiceReview,
+    by_delta,
+    choices_table,
+    count_choices,
+    count_paths,
+    table_of_choices,
+)
 
 FILTERS: Final = {
     "agent": "Agent",
@@ -75,12 +83,13 @@ def draw(review: ChoiceReview) -> None:
 
 
 def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
-    seen = count_choices(choices)
+    seen, left = count_choices(choices), count_paths(paths)
+    points = f"{counted(left.points, 'decision point')}, {counted(left.paths, 'alternative')}"
     more, unknown = _only_counted(paths)
     made, unknown = seen.choices + more, seen.unknown + unknown
     small = f"supported, q ≤ {SMALL_Q:g}, of {seen.compared:,} tested"
     shown = (
-        ("Choices", made, f"skill taken, skill not taken, context · {choice_view.points_in(paths)}"),
+        ("Choices", made, f"skill taken, skill not taken, context · {points}"),
         ("Succeeded more often", seen.more, f"{small} · {seen.less:,} less often"),
         ("Same success, cheaper or shorter", seen.cheaper, "a list of its own, no recommendation"),
         (
@@ -118,7 +127,11 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
         ),
     )
     if len(choices) > most:
-        choice_view.more_rows(most, len(choices), step=MORE)
+        st.button(
+            f"Show more: {most} of {len(choices):,} choices shown",
+            on_click=lambda: st.session_state.update(decisions_rows=most + MORE),
+            key="more_choices",
+        )
     if measure == "Delta":
         drawn = figures.delta_distribution(paths, dark=dark)
         tables.figure(drawn, key="spread", name="Delta distribution")

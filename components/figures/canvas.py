@@ -84,7 +84,8 @@ def box_figure(
     arrows = [part for ends, line in lines for part in arrow(layout.lines[ends], line)]
     drawn = box_shapes([box.size for box in boxes], layout, looks, [box.critical for box in boxes])
     figure, scale = canvas(layout, [*arrows, *drawn], legend, **more)
-    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
+    words = ["<br>".join(map(text.figure, box.lines)) for box in boxes]
+    hover = [box.description for box in boxes]
     figure.add_trace(labels(layout, words, hover, scale, [look.ink for look in looks]))
     return figure
 
@@ -143,11 +144,6 @@ def labels(
         hovertext=[text.figure(line, 160) for line in hover],
         hoverinfo="text",
     )
-
-
-def on_lines(lines: Iterable[str]) -> str:
-    """Lines of any text as one label."""
-    return "<br>".join(map(text.figure, lines))
 
 
 def arrow(points: Sequence[Point], line: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -145,7 +145,9 @@ def _mode_field(run: Run, place: Place, taxonomy: Taxonomy) -> None:
         chosen = st.session_state.get(key)
         st.session_state[key] = None  # empty for the next mode
         if chosen:
-            about = {"place": place, "note": _last_note(run, place)}
+            # The reviewer's last note at this place: a mode is read from it.
+            own = [n.seq for n in notes_of(run) if n.place == place and n.author == reviewer.author()]
+            about = {"place": place, "note": own[-1] if own else None}
             signing.save(
                 lambda author: mode_writing.assign_named(store, run, str(chosen), by=author, **about)
             )
@@ -162,12 +164,6 @@ def _mode_field(run: Run, place: Place, taxonomy: Taxonomy) -> None:
         label_visibility="collapsed",
         on_change=picked,
     )
-
-
-def _last_note(run: Run, place: Place) -> int | None:
-    """`seq` of the reviewer's last note at this place, which a mode is read from."""
-    own = [n.seq for n in notes_of(run) if n.place == place and n.author == reviewer.author()]
-    return own[-1] if own else None
 
 
 def _notes(run: Run, goals: Mapping[str, str]) -> None:

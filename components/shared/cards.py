@@ -106,7 +106,9 @@ def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
     if not items:
         st.info(empty)
     for item in items:
-        _run_link(item)
+        with st.container(border=True, gap="xsmall", height="stretch"):
+            state.run_link(item_words(item), item.digest)
+            st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
 
 
 def item_words(item: ReviewItem) -> str:
@@ -114,12 +116,6 @@ def item_words(item: ReviewItem) -> str:
     where = f"{text.label(item.task_id, 60)}{text.repeat(item.task_repeat)}"
     kind = KIND_WORDS.get(item.kind, item.kind)
     return f"{KIND_ICONS[item.kind]} {kind} · {text.label(item.agent, 40)} on {where}"
-
-
-def _run_link(item: ReviewItem) -> None:
-    with st.container(border=True, gap="xsmall", height="stretch"):
-        state.run_link(item_words(item), item.digest)
-        st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
 
 
 @panel

@@ -312,8 +312,3 @@ def unreliable(folder: str, digest: str, least: float, _store: Workspace) -> tup
 def name_of(make: Callable[..., object]) -> str:
     """The name of an engine function, for the key of a cache."""
     return f"{make.__module__}.{make.__qualname__}"
-
-
-def stale_ledgers(store: Workspace) -> int:
-    """Ledgers that were read and scored again when the workspace was opened: something had changed."""
-    return held(str(store.path)).stale

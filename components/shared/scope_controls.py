@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 import streamlit as st
@@ -75,7 +74,10 @@ def other_sets() -> None:
     """Every other set of agents, one click away: no run leaves the pages unseen."""
     groups = state.groups()
     others = [group for group in groups if len(groups) > 1 and group.name != state.group_name()]
-    _explain_names(agent for group in groups if group not in others for agent in group.agents)
+    names = (agent for group in groups if group not in others for agent in group.agents)
+    # The short names of the simulator's agents.
+    if meant := [f"{name}: {words}" for name in names if (words := text.agent(name)) != name]:
+        st.caption(text.label(" · ".join(meant), 400))
     if not others:
         return
     here = next(group for group in groups if group not in others)
@@ -91,13 +93,6 @@ def other_sets() -> None:
                 st.button(words, key=key, on_click=_show_set, args=(group.name,), type="tertiary")
             if len(others) > MOST_SETS:
                 st.caption(f"{len(others) - MOST_SETS:,} more under “Agents compared” in the sidebar.")
-
-
-def _explain_names(agents: Iterable[str]) -> None:
-    """Say what the short names of the simulator's agents mean."""
-    meant = [f"{name}: {words}" for name in agents if (words := text.agent(name)) != name]
-    if meant:
-        st.caption(text.label(" · ".join(meant), 400))
 
 
 def _show_set(name: str) -> None:

@@ -35,7 +35,7 @@ def search() -> None:
             st.page_link(page, label=label, query_params=asked_for | state.scope())
         if not found:
             st.info("Nothing found.")
-        if left := state.not_listed():
+        if left := 0 if state.lists_all() else state.runs_left_out():
             st.caption(
                 f"Not searched: {counted(left, 'run')} of agents that are not compared. “All agents” on the "
                 "Queue or Run page includes them."

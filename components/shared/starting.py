@@ -127,16 +127,11 @@ def go_on() -> None:
         def rest() -> None:
             for module in walk_packages(components.__path__, f"{components.__name__}."):
                 import_module(module.name)  # other pages then open without loading it
-            _until_quiet()
+            while _drawing or monotonic() - _drawn[0] < QUIET_SECONDS:  # who looks around needs the processor
+                sleep(TICK)
             state.open_whole(evaluating.content(state.shared_workspace()))
 
         Thread(target=_open_whole, args=(rest,), daemon=True).start()
-
-
-def _until_quiet() -> None:
-    """Waits until no page was drawn for a while: who looks around needs the processor."""
-    while _drawing or monotonic() - _drawn[0] < QUIET_SECONDS:
-        sleep(TICK)
 
 
 def _open_whole(open_whole: Callable[[], object]) -> None:

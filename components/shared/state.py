@@ -86,7 +86,11 @@ class RulesInForce:
 
 def workspace() -> Workspace:
     """The workspace of this session: its private area, where it has one, else the one that all share."""
-    _require_frame()
+    if not _IN_FRAME.get():  # a page was run without it: start over inside
+        # A server whose first visitor follows a link to a page takes `pages/` for an app of its own, and runs
+        # that page alone. The first call of `st.navigation` ends that for good.
+        st.navigation(navigation.offered(), position="hidden")
+        st.rerun()
     return private_session.workspace() or shared_workspace()
 
 
@@ -129,15 +133,6 @@ def once(what: object, make: Callable[[], Made]) -> Made:
         answers[what] = make()
     made: Made = answers[what]
     return made
-
-
-def _require_frame() -> None:
-    """Start over inside the frame where a page was run without it."""
-    # A server whose first visitor follows a link to a page takes `pages/` for an app of its own, and runs
-    # that page alone. The first call of `st.navigation` ends that for good.
-    if not _IN_FRAME.get():
-        st.navigation(navigation.offered(), position="hidden")
-        st.rerun()
 
 
 @st.cache_resource(show_spinner="Opening the workspace …", max_entries=2)
@@ -198,11 +193,6 @@ def lists_all() -> bool:
 def listed() -> Corpus:
     """The runs that Review, Run, Compare, Failure modes and the search list."""
     return corpus() if lists_all() else compared()
-
-
-def not_listed() -> int:
-    """Number of runs of other agents, which such pages leave out now."""
-    return 0 if lists_all() else runs_left_out()
 
 
 def is_listed(digest: str) -> bool:
