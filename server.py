@@ -32,7 +32,7 @@ from components.plan.bundle import SERVED, bundle
 from components.shared import starting
 from components.shared.navigation import FIRST, PAGES
 from components.shared.spooling import SpooledUploads
-from components.shared.start_page import start_page
+from components.shared.starting import start_page
 from untaken.app_folder import TEMPORARY
 from untaken.workspace.scratch_folder import ScratchFolder
 

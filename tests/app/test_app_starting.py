@@ -16,7 +16,7 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
 from components.shared import starting
-from components.shared.start_page import NEEDED, start_page
+from components.shared.starting import NEEDED, start_page
 
 WAITING = """
 from components.shared import starting
