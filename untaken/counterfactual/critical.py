@@ -88,10 +88,7 @@ def _happened(score: RunScore) -> Iterable[tuple[str, str, bool, bool]]:
 
 
 def _cost(
-    title: str,
-    kind: str,
-    alternative: list[Row],
-    selected: list[Row],
+    title: str, kind: str, alternative: list[Row], selected: list[Row]
 ) -> tuple[float, CriticalCost] | None:
     shared = {stratum for stratum, *_ in alternative} & {stratum for stratum, *_ in selected}
     # Tasks and agents that have one option alone say as much about themselves as about the option.

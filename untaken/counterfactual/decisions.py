@@ -48,12 +48,7 @@ from untaken.counterfactual.paths import (
     verdict_of,
     verdicts_of,
 )
-from untaken.counterfactual.pooling import (
-    NOT_POOLED,
-    PooledAdvantages,
-    pooled_advantages,
-    strengths_for,
-)
+from untaken.counterfactual.pooling import NOT_POOLED, PooledAdvantages, pooled_advantages, strengths_for
 from untaken.counterfactual.run_evaluation import Alternative, Decision, Summary, tally
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.strata import Claims, Rulings, called, decided_at

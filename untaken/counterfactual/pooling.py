@@ -59,13 +59,6 @@ class Level(NamedTuple):
     mean: np.ndarray
 
 
-class Worth(NamedTuple):
-    """Mean score that is expected of skills, and the variance of that."""
-
-    mean: np.ndarray
-    variance: np.ndarray
-
-
 class PooledAdvantages(NamedTuple):
     """`Pooled` of many rows: columns; `why` is the code of `WHY`, -1 where nothing was ever chosen there."""
 
@@ -85,8 +78,10 @@ class PooledAdvantages(NamedTuple):
         return Pooled(why, why, why, 0)
 
 
-def shrunk(levels: Sequence[Level], base: np.ndarray, variance: np.ndarray, strength: np.ndarray) -> Worth:
-    """The worth of skills from their histories, coarsest first.
+def shrunk(
+    levels: Sequence[Level], base: np.ndarray, variance: np.ndarray, strength: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean score that is expected of skills from their histories, coarsest first, and its variance.
 
     Args:
         levels: one a layer; n = 0 where nothing is known.
@@ -99,7 +94,7 @@ def shrunk(levels: Sequence[Level], base: np.ndarray, variance: np.ndarray, stre
         total = level.n + strength
         mean = (level.n * level.mean + strength * mean) / total
         doubt = variance / total + (strength / total) ** 2 * doubt
-    return Worth(mean, doubt)
+    return mean, doubt
 
 
 def pooled_advantages(
@@ -120,13 +115,13 @@ def pooled_advantages(
         variance = np.maximum(0.0, success + sample.rest + 2 * sample.weight * together)
         # Where nothing was chosen, `why` says so.
         base = np.nan_to_num(scales.scores(everything.placed, used))
-        first, second = (
+        (first, doubt), (second, other_doubt) = (
             shrunk(
                 [level_of(histories, used, scales) for histories in reversed(skill)], base, variance, strength
             )
             for skill in (alternative, selected)
         )
-        value, reach = first.mean - second.mean, Z_95 * np.sqrt(first.variance + second.variance)
+        value, reach = first - second, Z_95 * np.sqrt(doubt + other_doubt)
         low, high = np.maximum(-1.0, value - reach), np.minimum(1.0, value + reach)
         return PooledAdvantages(value, low, high, strength, np.where(everything.known, lacks, -1))
 
@@ -199,6 +194,6 @@ def _predict(
         both_known = everything.known & ~np.isnan(came) & ~np.isnan(base)
         nothing = np.zeros_like(base)  # the variance is not asked for here
         return [
-            (k, ((came - shrunk(levels, base, nothing, np.full_like(base, k)).mean) ** 2)[both_known])
+            (k, ((came - shrunk(levels, base, nothing, np.full_like(base, k))[0]) ** 2)[both_known])
             for k in STRENGTHS
         ]

@@ -192,11 +192,7 @@ def applied_digest(memory: str | PathLike[str]) -> str:
 
 
 def _folded(
-    path: Path,
-    known: PolicyMemory,
-    waiting: tuple[Signal, ...],
-    chosen: tuple[Signal, ...],
-    moment: datetime,
+    path: Path, known: PolicyMemory, waiting: tuple[Signal, ...], chosen: tuple[Signal, ...], moment: datetime
 ) -> Applied:
     observations = tuple(as_observation(signal, ts=moment) for signal in chosen)
     known.extend(observations)

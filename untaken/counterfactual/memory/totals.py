@@ -78,13 +78,7 @@ class Grouped:
 class Totals:
     """Every place of a log over time."""
 
-    def __init__(
-        self,
-        log: Sequence[Observed],
-        columns: LogColumns,
-        *,
-        skill: str | None = None,
-    ) -> None:
+    def __init__(self, log: Sequence[Observed], columns: LogColumns, *, skill: str | None = None) -> None:
         """Sorts the entries. An observation counts for its skill in each of its layers."""
         self.places: dict[Place, int] = {}
         places, layers = self.places, [observed.layers for observed in log]

@@ -129,15 +129,8 @@ class PlanChange(Struct, frozen=True, gc=False):
     met: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A run and its changes, before what all runs of the graph met is known."""
-
-    run: Run
-    graph: PlanGraph
-    changes: tuple[PlanChange, ...]
-
-
+_Read = tuple[Run, PlanGraph, tuple[PlanChange, ...]]
+"""A run and its changes, before what all runs of the graph met is known."""
 Mapped = Sequence[tuple[int, str, str]]
 """(seq of an action, sub-goal, authority), as `RunScore.mapped` has them."""
 
@@ -155,12 +148,12 @@ def plan_paths(
     for run, graph, mapped in runs:
         why = why_silent(run, graph)
         if why is None and not isinstance(graph, Unscored):
-            read.append(_Read(run, graph, tuple(plan_changes(run, graph, mapped))))
+            read.append((run, graph, tuple(plan_changes(run, graph, mapped))))
         elif why is not None:
             silent[run.digest] = why
     expected = _expected(read)
-    copies = copies_of(each.run for each in read)
-    return [_path(each, expected[id(each.graph)], copies, identity) for each in read], silent
+    copies = copies_of(run for run, _, _ in read)
+    return [_path(each, expected[id(each[1])], copies, identity) for each in read], silent
 
 
 def why_silent(run: Run, graph: PlanGraph | Unscored) -> Unscored | None:
@@ -248,17 +241,18 @@ def _names_a_change(graph: PlanGraph, node: SubGoal) -> bool:
 def _expected(read: Sequence[_Read]) -> dict[int, _Expected]:
     met: dict[int, set[str]] = {}
     graphs: dict[int, PlanGraph] = {}
-    for each in read:
-        graphs[id(each.graph)] = each.graph
-        met.setdefault(id(each.graph), set()).update(g for change in each.changes for g in change.met)
+    for _, graph, changes in read:
+        graphs[id(graph)] = graph
+        met.setdefault(id(graph), set()).update(goal for change in changes for goal in change.met)
     return {key: _Expected(graph, met[key]) for key, graph in graphs.items()}  # by `id`: graphs have no hash
 
 
 def _path(read: _Read, expected: _Expected, copies: Collection[str], identity: Sequence[str]) -> PlanPath:
+    run, graph, changes = read
     made: set[str] = set()
     state, left = PlanState(), expected.left(())
     decisions = []
-    for change in read.changes:
+    for change in changes:
         option = _option(change, made, state)
         if option is None:
             continue
@@ -270,7 +264,6 @@ def _path(read: _Read, expected: _Expected, copies: Collection[str], identity: S
             state.handed_over or option.kind == "hand_over",
         )
         left = expected.left(made)
-    run = read.run
     if not state.handed_over and run.finished is not None:  # after a hand-over the end is another's doing
         end = Option("stop_open" if left else "stop_done")
         decisions.append(PlanDecision(run.finished.seq, state, left, end))
@@ -279,8 +272,8 @@ def _path(read: _Read, expected: _Expected, copies: Collection[str], identity: S
         run_id=run.run_id,
         task_id=run.task_id,
         agent=run.agent,
-        graph_id=read.graph.id,
-        domain=tuple(read.graph.mutates),
+        graph_id=graph.id,
+        domain=tuple(graph.mutates),
         success=run.success,
         decisions=tuple(decisions),
         as_planned=not left and not state.unplanned,

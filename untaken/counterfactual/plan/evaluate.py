@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypedDict, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from msgspec import Struct
@@ -186,44 +186,37 @@ def evaluate_plans(
     scored = [path for path in paths if isinstance(path.success, bool)]
     success = np.array([path.success for path in scored], dtype=float)
     pairs = contrasts(scored)
-    lookup = _Lookup(pairs)
+    places = {(pair.situation, pair.first, pair.second): at for at, pair in enumerate(pairs)}
     found = with_groups(statements(pairs, scored, success), pairs)
     by_option = _by_option(paths)
-    weights = _weights(paths, by_option, lookup)
+    weights = _weights(paths, by_option, places)
     forecaster = Forecaster(scored)
-    evaluated = {path.digest: _evaluated(path, by_option, lookup, found, forecaster) for path in paths}
+    evaluated = {path.digest: _evaluated(path, by_option, places, found, forecaster) for path in paths}
     known = [statement for statement in found if statement is not None]
     return PlanEvaluation(
         runs=evaluated,
         silent=silent,
-        statements=tuple(sorted(known, key=_rank)),
+        statements=tuple(
+            sorted(known, key=lambda s: (not s.supported, s.p, s.situation, s.option, s.against))
+        ),
         shuffled_supported_share=_placebo(pairs, scored, success, weights, shuffles),
         shuffles=shuffles,
         **_counts(evaluated.values()),
     )
 
 
-class _Counts(TypedDict):
+def _counts(runs: Collection[EvaluatedPath]) -> dict[str, Any]:
     """The attributes of `PlanEvaluation` that count decisions and alternatives."""
-
-    decisions: int
-    alternatives: int
-    supported: int
-    supported_share: Score
-    silent_alternatives: tuple[tuple[str, int], ...]
-
-
-def _counts(runs: Collection[EvaluatedPath]) -> _Counts:
     every = [a for run in runs for d in run.decisions for a in d.alternatives]
     supported = sum(a.supported for a in every)
     reasons = Counter(_kind(a.reason) for a in every if not a.supported)
-    return _Counts(
-        decisions=sum(len(run.decisions) for run in runs),
-        alternatives=len(every),
-        supported=supported,
-        supported_share=supported / len(every) if every else NO_ALTERNATIVES,
-        silent_alternatives=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
-    )
+    return {
+        "decisions": sum(len(run.decisions) for run in runs),
+        "alternatives": len(every),
+        "supported": supported,
+        "supported_share": supported / len(every) if every else NO_ALTERNATIVES,
+        "silent_alternatives": tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+    }
 
 
 def _kind(reason: str) -> str:
@@ -231,26 +224,18 @@ def _kind(reason: str) -> str:
     return NO_DIFFERENCE if reason.startswith("needs ") else reason
 
 
-def _rank(statement: Statement) -> tuple[bool, float, Situation, Option, Option]:
-    return not statement.supported, statement.p, statement.situation, statement.option, statement.against
+Places = dict[tuple[Situation, Option, Option], int]
+"""The position of each contrast, the lesser option first."""
 
 
-class _Lookup:
-    """The contrasts of two options, by layer."""
-
-    def __init__(self, pairs: Sequence[OptionPair]) -> None:
-        self._at = {(c.situation, c.first, c.second): i for i, c in enumerate(pairs)}
-
-    def layers(self, where: Sequence[Situation], option: Option, against: Option) -> list[int]:
-        """Positions of the contrasts of `option` and `against`, from fine to coarse."""
-        found = []
-        for situation in where:
-            # Each pair is there once, the lesser option first.
-            one, two = sorted((option_in(situation.layer, option), option_in(situation.layer, against)))
-            at = self._at.get((situation, one, two))
-            if at is not None:
-                found.append(at)
-        return found
+def _layers(places: Places, where: Sequence[Situation], option: Option, against: Option) -> list[int]:
+    """Positions of the contrasts of `option` and `against`, from fine to coarse."""
+    found = []
+    for situation in where:
+        one, two = sorted((option_in(situation.layer, option), option_in(situation.layer, against)))
+        if (at := places.get((situation, one, two))) is not None:
+            found.append(at)
+    return found
 
 
 PathsByOption = dict[Situation, dict[Option, list[PlanPath]]]
@@ -283,7 +268,7 @@ def _others(
 def _evaluated(
     path: PlanPath,
     by_option: PathsByOption,
-    lookup: _Lookup,
+    places: Places,
     found: Sequence[Statement | None],
     forecaster: Forecaster,
 ) -> EvaluatedPath:
@@ -291,7 +276,7 @@ def _evaluated(
     for decision in path.decisions:
         where = situations(path, decision)
         alternatives = tuple(
-            _alternative(option, runs, [found[i] for i in lookup.layers(where, option, decision.option)])
+            _alternative(option, runs, [found[i] for i in _layers(places, where, option, decision.option)])
             for option, runs in _others(path, decision, by_option)
         )
         forecast, change = forecaster.after(path, decision), forecaster.change(path, decision)
@@ -307,7 +292,8 @@ def _alternative(
     compared = [statement for statement in layers if statement is not None]
     statement = next((s for s in compared if s.testable), None)
     known = [run for run in runs if isinstance(run.success, bool)]
-    reason = statement.reason if statement else _silence(layers, compared)
+    silence = TOO_FEW if compared else NEVER_BOTH if layers else ONE_SIDED
+    reason = statement.reason if statement else silence
     difference: Score = Unscored(reason)
     if statement is not None:
         # A statement may speak of the two the other way round.
@@ -325,22 +311,14 @@ def _alternative(
     )
 
 
-def _silence(layers: Sequence[Statement | None], compared: Sequence[Statement]) -> str:
-    if compared:
-        return TOO_FEW
-    return NEVER_BOTH if layers else ONE_SIDED
-
-
-def _weights(
-    paths: Sequence[PlanPath], by_option: PathsByOption, lookup: _Lookup
-) -> Counter[tuple[int, ...]]:
+def _weights(paths: Sequence[PlanPath], by_option: PathsByOption, places: Places) -> Counter[tuple[int, ...]]:
     """How many alternatives hang on each chain of contrasts; those on none count, too."""
     weights: Counter[tuple[int, ...]] = Counter()
     for path in paths:
         for decision in path.decisions:
             where = situations(path, decision)
             for option, _ in _others(path, decision, by_option):
-                weights[tuple(lookup.layers(where, option, decision.option))] += 1
+                weights[tuple(_layers(places, where, option, decision.option))] += 1
     return weights
 
 

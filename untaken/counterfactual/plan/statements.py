@@ -166,15 +166,13 @@ class OptionPair:
     comparison: OptionComparison | None = None
 
 
-class _ChosenOption(NamedTuple):
-    stratum: tuple[str, ...]
-    option: Option
-    run: int
+Choices = list[tuple[tuple[str, ...], Option, int]]
+"""Of each run that made one: its stratum, what it chose, and its place."""
 
 
 def contrasts(paths: Sequence[PlanPath]) -> list[OptionPair]:
     """Every pair of options that some runs took in one situation, those that cannot be compared included."""
-    chosen: dict[Situation, list[_ChosenOption]] = defaultdict(list)
+    chosen: dict[Situation, Choices] = defaultdict(list)
     for run, path in enumerate(paths):
         if path.copy:
             continue
@@ -184,18 +182,16 @@ def contrasts(paths: Sequence[PlanPath]) -> list[OptionPair]:
                 if situation not in seen:  # a run counts once in a situation, by its first visit
                     seen.add(situation)
                     option = option_in(situation.layer, decision.option)
-                    chosen[situation].append(_ChosenOption(path.stratum, option, run))
+                    chosen[situation].append((path.stratum, option, run))
     return [pair for situation, choices in chosen.items() for pair in _pairs(situation, choices, paths)]
 
 
-def _pairs(
-    situation: Situation, choices: Sequence[_ChosenOption], paths: Sequence[PlanPath]
-) -> Iterable[OptionPair]:
-    counted = Counter(choice.option for choice in choices)
+def _pairs(situation: Situation, choices: Choices, paths: Sequence[PlanPath]) -> Iterable[OptionPair]:
+    counted = Counter(option for _, option, _ in choices)
     frequent = sorted(counted, key=lambda option: (-counted[option], option))[:OPTIONS_MAX]
     by_stratum: dict[tuple[str, ...], dict[Option, list[int]]] = defaultdict(dict)
-    for choice in choices:
-        by_stratum[choice.stratum].setdefault(choice.option, []).append(choice.run)
+    for stratum, option, run in choices:
+        by_stratum[stratum].setdefault(option, []).append(run)
     for first, second in combinations(sorted(frequent), 2):
         strata = tuple(
             (stratum[0], tuple(runs[first]), tuple(runs[second]))
@@ -206,7 +202,7 @@ def _pairs(
         if not strata:
             yield OptionPair(situation, first, second, strata, _blocks(by_stratum, first, second))
             continue
-        one, two = ([c.run for c in choices if c.option == option] for option in (first, second))
+        one, two = ([run for _, took, run in choices if took == option] for option in (first, second))
         comparison = _comparison([paths[run] for run in (*one, *two)], len(one))
         yield OptionPair(situation, first, second, strata, (), (*one, *two), comparison)
 
@@ -287,7 +283,8 @@ def test_contrast(contrast: OptionPair, success: np.ndarray) -> Tested | None:
     slope = slope_between_agents([Block(took, success[runs]) for runs, took, _ in contrast.blocks])
     if slope is None:
         return None
-    return Tested(slope.slope, slope.p, slope.least, _sides_between(contrast, success), slope=slope)
+    ((_, n1), (_, n0)), _ = _between(contrast, success)
+    return Tested(slope.slope, slope.p, slope.least, (n1, n0), slope=slope)
 
 
 def rule(tested: Sequence[Tested | None]) -> list[SupportRuling]:
@@ -402,11 +399,6 @@ def _between(contrast: OptionPair, success: np.ndarray) -> tuple[Sides, dict[str
                 counts[side] += int(outcome[chosen].sum()), int(chosen.sum())
     (k1, n1), (k0, n0) = counts.tolist()
     return ((k1, n1), (k0, n0)), tasks
-
-
-def _sides_between(contrast: OptionPair, success: np.ndarray) -> tuple[int, int]:
-    ((_, n1), (_, n0)), _ = _between(contrast, success)
-    return n1, n0
 
 
 def _labels(paths: Sequence[PlanPath]) -> dict[tuple[str, ...], Label]:

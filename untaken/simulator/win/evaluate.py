@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from random import Random
 from statistics import fmean, pstdev
 
@@ -73,17 +72,26 @@ def what_if_not(
         noise=[drawn.getrandbits(32) for _ in range(draws)] if noise == "resampled" else [None],
         states=states,
     )
-    terms = tuple(_term(intervention, tried[action], tried[other]) for intervention, other in others.items())
-    win, spread = _win(
-        [[sigmoid(a - b) for a, b in _pairs(tried[action], tried[o])] for o in others.values()]
-    )
+    (rewards, state), terms, values = tried[action], list[Term](), list[list[float]]()
+    for intervention, other in others.items():
+        rivals, led_to = tried[other]
+        values.append([sigmoid(r - rival) for r, rival in zip(rewards, rivals, strict=True)])
+        term = Term(
+            intervention=intervention,
+            action=other,
+            reward=fmean(rivals),
+            value=fmean(values[-1]),
+            state=led_to,
+        )
+        terms.append(term)
+    win, spread = _win(values)
     verdict = verdict_of(win)
     return WhatIfNot(
         action=action,
         task=task,
         rewarded_by=reward if isinstance(reward, str) else getattr(reward, "__name__", "own"),
-        reward=fmean(tried[action].rewards),
-        terms=terms,
+        reward=fmean(rewards),
+        terms=tuple(terms),
         left_out=left_out,
         win=win,
         spread=spread,
@@ -91,17 +99,12 @@ def what_if_not(
         revise=verdict == "worse" or (verdict == "tie" and at == "<="),
         noise=noise,
         draws=draws,
-        state=tried[action].state,
+        state=state,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tried:
-    """An action done from the mark: its reward in each draw, and the state the first one led to."""
-
-    action: str
-    rewards: list[float]
-    state: str | None
+_Tried = tuple[list[float], str | None]
+"""Of an action done from the mark: its reward in each draw, and the state the first one led to."""
 
 
 def _try_all(
@@ -128,26 +131,12 @@ def _try_all(
                     state = world.state_hash()
                 rewards.append(valued(step, world))
                 mark.restore()
-            tried[action] = _Tried(action=action, rewards=rewards, state=state)
+            tried[action] = rewards, state
     # Also at Ctrl-C: the world is the caller's, and the episode goes on in it.
     except BaseException:
         mark.restore()
         raise
     return tried
-
-
-def _pairs(action: _Tried, other: _Tried) -> Iterable[tuple[float, float]]:
-    return zip(action.rewards, other.rewards, strict=True)
-
-
-def _term(intervention: str, action: _Tried, other: _Tried) -> Term:
-    return Term(
-        intervention=intervention,
-        action=other.action,
-        reward=fmean(other.rewards),
-        value=fmean(sigmoid(a - b) for a, b in _pairs(action, other)),
-        state=other.state,
-    )
 
 
 def _win(terms: list[list[float]]) -> tuple[Score, float | None]:
