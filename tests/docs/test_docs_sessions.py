@@ -15,7 +15,6 @@ from untaken.cli import main
 PAGES = (
     "README.md",
     "docs/errors.md",
-    "docs/formats.md",
     "docs/tutorial.md",
     "docs/your-own-runs.md",
     *(f"docs/how-to/{name}.md" for name in ("bring-traces", "gate", "plan-graph")),
