@@ -16,10 +16,10 @@ from typing import Any, Final
 from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings, clip
-from untaken.traces.readings import amount, first_text, items, mapping, moment, objects, text, truth
+from untaken.traces.readings import first_text, items, mapping, moment, objects, text, truth
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
-from untaken.traces.spending import Spending, spend, usage, with_cost
+from untaken.traces.spending import Spending, spend, usage
 from untaken.traces.tidy import Places, Tidier, under
 from untaken.traces.trace_file import TraceFile
 from untaken.traces.trace_run import (
@@ -43,13 +43,14 @@ TOKENS: Final = {
     "input_tokens": ("total_prompt_tokens",),
     "output_tokens": ("total_completion_tokens",),
     "cached_tokens": ("total_cached_tokens",),
+    "cost": ("total_cost_usd",),
 }
 STEP_TOKENS: Final = {figure: (key.removeprefix("total_"),) for figure, (key,) in TOKENS.items()}
 _STEP: Final = (
     *("source", "message.**", "reasoning_content", "timestamp", "is_copied_context"),
     *under("tool_calls[].", "tool_call_id function_name arguments.**"),
     *under("observation.results[].", "source_call_id content.** extra.is_error"),
-    *under("metrics.", "prompt_tokens completion_tokens cached_tokens cost_usd"),
+    *(f"metrics.{name}" for names in STEP_TOKENS.values() for name in names),
     "extra.tool_result_is_error",
 )
 _TRAJECTORY: Final = (
@@ -57,7 +58,7 @@ _TRAJECTORY: Final = (
     *under("agent.", "name version model_name"),
     *under("extra.untaken.", "run_id task_id success"),
     *(f"steps[].{place}" for place in _STEP),
-    *(f"final_metrics.{name}" for name in (*(key for (key,) in TOKENS.values()), "total_cost_usd")),
+    *(f"final_metrics.{name}" for names in TOKENS.values() for name in names),
 )
 PLACES: Final = Places(
     kept=[
@@ -181,18 +182,10 @@ def _spent(
     parts: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], run: str, findings: Findings
 ) -> Spending:
     """What the steps with metrics spent; the totals of the last part are those of them all."""
-    final = mapping(parts[-1].get("final_metrics"))
-    total = usage(final, findings, TOKENS, place="final_metrics.")
-    cost = amount(final.get("total_cost_usd"), findings, "final_metrics.total_cost_usd")
-    each = [mapping(step["metrics"]) for step in steps if "metrics" in step]
-    used = [
-        with_cost(
-            usage(counts, findings, STEP_TOKENS, place="steps[].metrics."),
-            amount(counts.get("cost_usd"), findings, "steps[].metrics.cost_usd"),
-        )
-        for counts in each
-    ]
-    return spend(used, total if cost is None else {**total, "cost": cost}, run=run, findings=findings)
+    total = usage(mapping(parts[-1].get("final_metrics")), findings, TOKENS, place="final_metrics.")
+    counts = [mapping(step["metrics"]) for step in steps if "metrics" in step]
+    used = [usage(each, findings, STEP_TOKENS, place="steps[].metrics.") for each in counts]
+    return spend(used, total, run=run, findings=findings)
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:

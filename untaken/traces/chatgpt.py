@@ -14,6 +14,7 @@ from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.readings import items, mapping, moment, objects, parsed, text
 from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sessions import session_run
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, under
 from untaken.traces.trace_file import TraceFile, converter
@@ -72,23 +73,19 @@ def _run(document: Mapping[str, Any], name: str, findings: Findings) -> TraceRun
     models = (text(mapping(message.get("metadata")).get("model_slug")) for message in messages)
     model = next(filter(None, models), None) or text(document.get("default_model_slug"))
     found = list(_items(messages, findings))
-    times = [item.at for item in found if item.at is not None]
     asked = next((i.content for i in found if isinstance(i, Utterance) and i.role == "user"), None)
-    title = text(document.get("title"))
     if left := len(document["other_branches"]):
         message = f"{counted(left, 'message')} of branches that are not shown; left out"
         findings.add("branch-left-out", message, severity="note")
-    return TraceRun(
-        run_id=f"chatgpt/{conversation}",
-        agent=f"chatgpt/{model}" if model else "chatgpt",
-        task_id=conversation,
+    return session_run(
+        "chatgpt",
+        conversation,
+        found,
         model=model,
+        started=moment(document.get("create_time"), findings, "create_time"),
+        about={"title": text(document.get("title")), **described(asked)},
         record=messages,
         origin=document,
-        items=found,
-        started=moment(document.get("create_time"), findings, "create_time") or min(times, default=None),
-        finished=max(times, default=None),
-        metadata={"format": "chatgpt", **({"title": title} if title else {}), **described(asked)},
     )
 
 

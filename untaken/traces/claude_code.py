@@ -18,7 +18,7 @@ from untaken.traces.losses import Findings
 from untaken.traces.readings import amount, first_text, mapping, moment, objects, parsed, text, whole
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sessions import Payers, named_by_file, session_converter
-from untaken.traces.spending import USAGE, Amounts, named_apart, spend, usage
+from untaken.traces.spending import USAGE, Amounts, left_behind, spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
 from untaken.traces.trace_records import read_once
@@ -247,8 +247,7 @@ def _with_tokens(
     paid = payers.paid(run.run_id, named, findings)
     left = [each for name, each in zip(used, paid, strict=True) if name not in kept]
     run.metrics |= spend(paid, run=run.run_id, findings=findings).tokens
-    # What does not fit was named above, with all of it.
-    run.metrics |= named_apart("left", spend(left, run=run.run_id, findings=Findings(None)))
+    run.metrics |= left_behind(left)
     return run
 
 

@@ -22,8 +22,9 @@ from untaken.traces.message_transcript import messages_once
 from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, mapping, moment, objects, parsed, text
 from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sessions import session_run
 from untaken.traces.sources import Source
-from untaken.traces.spending import Amounts, named_apart, spend, usage, with_cost
+from untaken.traces.spending import Amounts, left_behind, spend, usage, with_cost
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
@@ -147,23 +148,19 @@ def _run(parts: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | 
     spent = spend(used, run=run_id, findings=findings, priced=[*used, *filter(None, condensed)])
     left = [_used(each, findings) for each in ui if each.get("say") == LEFT]
     found = list(_api_items(messages, findings) if messages else _ui_items(ui, findings))
-    times = [at for each in ui if (at := moment(each.get("ts"), findings, "ts"))]
-    times += [item.at for item in found if item.at is not None]
-    return TraceRun(
-        run_id=run_id,
-        agent=f"cline/{model}" if model else "cline",
-        task_id=name,
+    return session_run(
+        "cline",
+        name,
+        found,
+        model=model,
+        moments=[moment(each.get("ts"), findings, "ts") for each in ui],
+        about=described(_task(found)),
         record=[messages, ui],
         origin={"messages": messages, "ui": ui, "metadata": about},
-        model=model,
         version=first_text(objects(about.get("environment_history")), ("cline_version",)),
-        items=found,
-        started=min(times, default=None),
-        finished=max(times, default=None),
         cost=spent.cost,
         steps=len(asked) or sum(each.get("role") == "assistant" for each in messages),
-        metrics={**spent.tokens, **named_apart("left", spend(left, run=run_id, findings=Findings(None)))},
-        metadata={"format": "cline", **described(_task(found))},
+        metrics={**spent.tokens, **left_behind(left)},
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from untaken.traces.importer import importer
 from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sessions import session_run
 from untaken.traces.task_texts import described
 from untaken.traces.trace_file import text_converter
 from untaken.traces.trace_run import TraceRun, Utterance
@@ -49,16 +50,16 @@ def _run(title: str, version: str, lines: Sequence[str]) -> Iterator[TraceRun]:
     # Chats without a title must not share an id.
     name = title or sha256("\n".join(lines).encode(errors="replace")).hexdigest()[:16]
     asked = next((each.content for each in found if each.role == "user"), None)
-    yield TraceRun(
-        run_id=f"cursor/{name}",
-        agent="cursor",
-        task_id=name,
+    yield session_run(
+        "cursor",
+        name,
+        found,
+        model=None,
+        about=described(asked),
         record=list(lines),
         origin={},
         version=version,
-        items=list(found),
         steps=sum(each.role == "assistant" for each in found),
-        metadata={"format": "cursor", **described(asked)},
     )
 
 

@@ -20,7 +20,7 @@ from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, mapping, moment, objects, text, totals
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sessions import Payers, id_and_moment, session_converter, session_run
-from untaken.traces.spending import Amounts, named_apart, spend, usage
+from untaken.traces.spending import Amounts, left_behind, spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
 from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -125,8 +125,7 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
     left = [message for message in session.taken_back if message.get("type") == "gemini"]  # they cost, too
     used = [(id_and_moment(reply), _used(reply, findings)) for reply in (*replies, *left)]
     paid = payers.paid(f"gemini-cli/{name}", used, findings)
-    # What was taken back comes last in `used`; what is odd about it is reported with the whole, below.
-    apart = spend(paid[len(replies) :], run=name, findings=Findings(None))
+    apart = left_behind(paid[len(replies) :])  # what was taken back comes last in `used`
     return session_run(
         "gemini-cli",
         name,
@@ -139,7 +138,7 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
         steps=len(replies),
         # After an earlier error, the session went on.
         error=text(last.get("content")) if last.get("type") == "error" else None,
-        metrics={**spend(paid, run=name, findings=findings).tokens, **named_apart("left", apart)},
+        metrics={**spend(paid, run=name, findings=findings).tokens, **apart},
     )
 
 

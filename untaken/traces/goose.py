@@ -11,10 +11,10 @@ from typing import Any, Final
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
-from untaken.traces.readings import amount, first_text, items, mapping, moment, objects, text, totals
+from untaken.traces.readings import first_text, items, mapping, moment, objects, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sessions import session_run
-from untaken.traces.spending import Amounts, spend, usage, with_cost
+from untaken.traces.spending import spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile, converter
 from untaken.traces.trace_run import Item, TraceRun, Utterance
@@ -29,19 +29,20 @@ TOKENS: Final = {
     "input_tokens": ("inputTokens",),
     "output_tokens": ("outputTokens",),
     "cached_tokens": ("cacheReadTokens",),
+    "cost": ("cost",),
 }
-TOTALS: Final = {f"accumulated_{name}": name for name in ("input_tokens", "output_tokens")}
+TOTALS: Final = {name: (f"accumulated_{name}",) for name in ("cost", "input_tokens", "output_tokens")}
 _MESSAGE: Final = (
     *("id", "role", "created", "content[].id", "content[].type", "content[].toolCall.**"),
     *("content[].toolResult.**", "content[].text", "content[].thinking", "content[].data"),
-    *("content[].mimeType", "content[].message", "metadata.turnContext", "metadata.usage.cost"),
+    *("content[].mimeType", "content[].message", "metadata.turnContext"),
     *("metadata.inference.requestedModel", "metadata.inference.resolvedModel"),
     *(f"metadata.usage.{key}" for keys in TOKENS.values() for key in keys),
 )
 PLACES: Final = Places(
     kept=[
-        *("id", "created_at", "parent_session_id", "model_config.model_name", "accumulated_cost", "error"),
-        *TOTALS,
+        *("id", "created_at", "parent_session_id", "model_config.model_name", "error"),
+        *(key for keys in TOTALS.values() for key in keys),
         *(
             f"{home}{name}"
             for home in ("", "conversation[].", "messages[].", "message.")
@@ -94,9 +95,9 @@ def _sessions(file: TraceFile) -> Iterator[tuple[Mapping[str, Any], Sequence[Mes
 def _run(about: Mapping[str, Any], messages: Sequence[Message], stem: str, findings: Findings) -> TraceRun:
     notes = [mapping(message.get("metadata")) for message in messages]
     inferred = [mapping(note.get("inference")) for note in notes]
-    replies = [_used(mapping(note.get("usage")), findings) for note in notes if note.get("usage")]
-    cost = amount(about.get("accumulated_cost"), findings, "accumulated_cost")
-    total = with_cost(totals([about], TOTALS, findings), cost)
+    counts = [mapping(note.get("usage")) for note in notes if note.get("usage")]
+    replies = [usage(each, findings, TOKENS, place="metadata.usage.") for each in counts]
+    total = usage(about, findings, TOTALS)
     name = text(about.get("id")) or stem
     spent = spend([] if total else replies, total, run=name, findings=findings)  # a total counts each reply
     model = first_text([mapping(about.get("model_config"))], ("model_name",))
@@ -117,11 +118,6 @@ def _run(about: Mapping[str, Any], messages: Sequence[Message], stem: str, findi
         error=text(about.get("error")) or first_text(failed, ("message",)),
         metrics=spent.tokens,
     )
-
-
-def _used(counts: Mapping[str, Any], findings: Findings) -> Amounts:
-    used = usage(counts, findings, TOKENS, place="metadata.usage.")
-    return with_cost(used, amount(counts.get("cost"), findings, "metadata.usage.cost"))
 
 
 def _items(message: Message, findings: Findings) -> Iterator[Item]:

@@ -25,7 +25,7 @@ from untaken.traces.otel_spans import below
 from untaken.traces.readings import amount, items, mapping, moment, number, objects, text, whole
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import ZIP, OnDisk, Source
-from untaken.traces.spending import Amounts, Spending, added, amounts, named_apart, spend, usage, with_cost
+from untaken.traces.spending import Amounts, Spending, added, amounts, named_apart, spend, usage
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, Tidier
 from untaken.traces.trace_run import (
@@ -47,11 +47,11 @@ TOKENS: Final = {
     "cache_creation_tokens": ("input_tokens_cache_write",),
     "reasoning_tokens": ("reasoning_tokens",),
     "total_tokens": ("total_tokens",),
+    "cost": ("total_cost",),
 }
 BESIDE: Final = ("input_tokens_cache_read", "input_tokens_cache_write")
 """Since 2026 not in the input of any service; the recorded total says how it was before."""
-COST: Final = "total_cost"
-USED: Final = (*(key for keys in TOKENS.values() for key in keys), COST)
+USED: Final = tuple(key for keys in TOKENS.values() for key in keys)
 """What is read of a usage."""
 SCORERS: Final = ("scorer", "scorers")
 ROLES: Final = {
@@ -432,8 +432,7 @@ def _parts(events: Sequence[Event], findings: Findings) -> list[Amounts]:
 
 def used(counts: Mapping[str, Any], findings: Findings) -> Amounts:
     """A usage, as Inspect writes it."""
-    found = usage(counts, findings, TOKENS, beside=BESIDE, place="usage.")
-    return with_cost(found, amount(counts.get(COST), findings, "usage.total_cost"))
+    return usage(counts, findings, TOKENS, beside=BESIDE, place="usage.")
 
 
 IMPORTER: Final = importer(

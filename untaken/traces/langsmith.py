@@ -20,7 +20,6 @@ from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_
 from untaken.traces.otel import SUCCESS
 from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import (
-    amount,
     first_text,
     mapping,
     moment,
@@ -30,7 +29,7 @@ from untaken.traces.readings import (
     text,
 )
 from untaken.traces.sample import Confidence, Sample
-from untaken.traces.spending import USAGE, added, usage, with_cost
+from untaken.traces.spending import USAGE, added, usage
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, under
 from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
@@ -46,6 +45,7 @@ TOKENS: Final = {
     "cached_tokens": ("prompt_token_details.cache_read",),
     "cache_creation_tokens": ("prompt_token_details.cache_creation",),
     "reasoning_tokens": ("completion_token_details.reasoning",),
+    "cost": ("total_cost",),
 }
 VERSIONS: Final = ("revision_id", "agent_version", "version")
 PROMPT_VERSIONS: Final = ("lc_hub_commit_hash", "prompt_version")
@@ -55,7 +55,6 @@ PLACES: Final = Places(
         *("id", "run_id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type"),
         *("start_time", "end_time"),
         *("error", "status", "inputs.**", "outputs.**", "reference_example_id", "reference_outputs.**"),
-        "total_cost",
         "feedback_stats.**",
         *under("extra.metadata.", "task_id thread_id session_id"),
         *(f"extra.metadata.{name}" for name in (*VERSIONS, *PROMPT_VERSIONS)),
@@ -127,7 +126,8 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
     calls = ModelCalls([_call_span(node, findings) for node in own])
     models = [own[place] for place in calls.heads]
     run_id = f"langsmith/{trace}"
-    total = {} if root.get("run_type") in MODELS else _used(root, findings)  # a call is no total of calls
+    # A call is no total of calls.
+    total = {} if root.get("run_type") in MODELS else usage(root, findings, TOKENS)
     spent = calls.spent(total, run=run_id, findings=findings, apart=apart)
     (success, named), feedback = _feedback(root, findings)
     session = first_text([_metadata(root)], ("thread_id", "session_id"))
@@ -192,16 +192,9 @@ def _by_whose(runs: Sequence[Node], whose: Mapping[str, str]) -> dict[str, list[
     return found
 
 
-def _used(node: Node, findings: Findings) -> dict[str, float]:
-    """What a run says was spent in it."""
-    found = usage(node, findings, TOKENS)
-    cost = amount(node.get("total_cost"), findings, "total_cost")
-    return dict(with_cost(found, cost))
-
-
 def _call_span(node: Node, findings: Findings) -> CallSpan:
     kind, output = node.get("run_type"), mapping(node.get("outputs"))
-    used = _used(node, findings)
+    used = usage(node, findings, TOKENS)
     if kind in MODELS:  # of what is around them, the outputs are those of the model
         replies = tokens_of(replied(output), findings) or tokens_of([output], findings)
         used = {**added(replies), **used}  # what the run says of itself goes first

@@ -11,38 +11,39 @@ from typing import Any, Final
 
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
-from untaken.traces.readings import amount, first_text, mapping, moment, objects, text
+from untaken.traces.readings import first_text, mapping, moment, objects, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sessions import Payers, session_converter, session_run
-from untaken.traces.spending import Amounts, spend, usage, with_cost
+from untaken.traces.spending import spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
 from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 Message = dict[str, Any]
 
-BESIDE: Final = ("reasoning", "cache.read", "cache.write")
+BESIDE: Final = ("tokens.reasoning", "tokens.cache.read", "tokens.cache.write")
 TOKENS: Final = {
-    "input_tokens": ("input",),
-    "output_tokens": ("output",),
-    "reasoning_tokens": ("reasoning",),
-    "cached_tokens": ("cache.read",),
-    "cache_creation_tokens": ("cache.write",),
-    "total_tokens": ("total",),
+    "input_tokens": ("tokens.input",),
+    "output_tokens": ("tokens.output",),
+    "reasoning_tokens": ("tokens.reasoning",),
+    "cached_tokens": ("tokens.cache.read",),
+    "cache_creation_tokens": ("tokens.cache.write",),
+    "total_tokens": ("tokens.total",),
+    "cost": ("cost",),
 }
 ENDED: Final = {"completed": True, "error": False}
 """Whether a call worked, by its status; other statuses are of calls under way."""
 TEXTS: Final = {"text": "text", "reasoning": "text", "subtask": "prompt"}
 """Parts that say something, and the member with their text."""
 _PART: Final = (
-    *("id", "sessionID", "type", "text", "prompt", "tool", "callID", "time.start", "state.status", "cost"),
+    *("id", "sessionID", "type", "text", "prompt", "tool", "callID", "time.start", "state.status"),
     *("state.input.**", "state.output", "state.error", "state.metadata.exit", "state.time.start"),
-    *("state.time.end", *(f"tokens.{key}" for keys in TOKENS.values() for key in keys)),
+    *("state.time.end", *(key for keys in TOKENS.values() for key in keys)),
 )
 _INFO: Final = (
     *("id", "sessionID", "role", "time.created", "time.completed", "modelID", "model.modelID", "summary"),
-    *("cost", "error.name", "error.message", "error.data.message"),
-    *(f"tokens.{key}" for keys in TOKENS.values() for key in keys),
+    *("error.name", "error.message", "error.data.message"),
+    *(key for keys in TOKENS.values() for key in keys),
 )
 _ABOUT: Final = ("id", "parentID", "version", "time.created", "revert.messageID", "revert.partID")
 PLACES: Final = Places(
@@ -115,7 +116,7 @@ def _run(
     replies = [message for message in messages if message["info"].get("role") == "assistant"]
     steps = [(_copied(reply, n), step) for reply in replies for n, step in enumerate(_steps(reply))]
     name = text(about.get("id")) or stem
-    used = [(copied, _used(step, findings)) for copied, step in steps]
+    used = [(copied, usage(step, findings, TOKENS, beside=BESIDE)) for copied, step in steps]
     spent = spend(payers.paid(f"opencode/{name}", used, findings), run=name, findings=findings)
     # Replies first: they name the model that answered.
     infos = [message["info"] for message in (*replies, *messages)]
@@ -150,12 +151,6 @@ def _copied(reply: Message, number: int) -> tuple[float, float, int] | None:
     if isinstance(began, int | float) and isinstance(ended, int | float):
         return began, ended, number
     return None
-
-
-def _used(step: Mapping[str, Any], findings: Findings) -> Amounts:
-    counts = mapping(step.get("tokens"))
-    used = usage(counts, findings, TOKENS, beside=BESIDE, place="tokens.")
-    return with_cost(used, amount(step.get("cost"), findings, "cost"))
 
 
 def _items(message: Message, findings: Findings) -> Iterator[Item]:

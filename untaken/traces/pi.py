@@ -14,7 +14,7 @@ from typing import Any, Final
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
-from untaken.traces.readings import amount, first_text, mapping, moment, text
+from untaken.traces.readings import first_text, mapping, moment, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sessions import (
     Payers,
@@ -24,7 +24,7 @@ from untaken.traces.sessions import (
     session_run,
     sessions_in,
 )
-from untaken.traces.spending import Amounts, named_apart, spend, usage, with_cost
+from untaken.traces.spending import left_behind, spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
 from untaken.traces.trace_records import read_once
@@ -39,6 +39,7 @@ TOKENS: Final = {
     "cached_tokens": ("cacheRead",),
     "cache_creation_tokens": ("cacheWrite",),
     "total_tokens": ("totalTokens",),
+    "cost": ("cost.total",),
 }
 HEADERS: Final = {"session": "pi", "session_start": "droid"}
 """What begins a session, and the program that it is of."""
@@ -51,7 +52,7 @@ INJECTED: Final = "openclaw"
 """The provider that OpenClaw names for replies that no model gave."""
 _MESSAGE: Final = (
     *("role", "content.**", "model", "provider", "stopReason", "errorMessage", "timestamp", "toolCallId"),
-    *("isError", "details.status", "details.exitCode", "command", "output", "exitCode", "usage.cost.total"),
+    *("isError", "details.status", "details.exitCode", "command", "output", "exitCode"),
     *(f"usage.{key}" for keys in TOKENS.values() for key in keys),
 )
 PLACES: Final = Places(
@@ -123,11 +124,16 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
         if line.get("type") in SPOKEN and (message := mapping(line.get("message"))).get("role") == "assistant"
         if message.get("provider") != INJECTED
     ]
-    used = [(id_and_moment(line), _used(message, findings)) for line, message in every]
+    used = [
+        (
+            id_and_moment(line),
+            usage(mapping(each.get("usage")), findings, TOKENS, beside=BESIDE, place="message.usage."),
+        )
+        for line, each in every
+    ]
     paid = payers.paid(f"pi/{name}", used, findings)
     spent = spend(paid, run=name, findings=findings)
     unused = [each for (line, _), each in zip(every, paid, strict=True) if id(line) not in own]
-    left = spend(unused, run=name, findings=Findings(None))
     model = first_text([each for each in replies if each.get("provider") != INJECTED], ("model",))
     last, parent = messages[-1], first_text([about], ("parentSession", "branchedFrom"))
     stopped = last.get("stopReason") in ENDS
@@ -144,15 +150,8 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
         cost=spent.cost,
         steps=len(replies),
         error=first_text([last], ("errorMessage", "stopReason")) if stopped else None,
-        metrics={**spent.tokens, **named_apart("left", left)},
+        metrics={**spent.tokens, **left_behind(unused)},
     )
-
-
-def _used(reply: Mapping[str, Any], findings: Findings) -> Amounts:
-    counts = mapping(reply.get("usage"))
-    used = usage(counts, findings, TOKENS, beside=BESIDE, place="message.usage.")
-    cost = amount(mapping(counts.get("cost")).get("total"), findings, "message.usage.cost.total")
-    return with_cost(used, cost)
 
 
 def _items(line: Line, findings: Findings) -> Iterator[Item]:

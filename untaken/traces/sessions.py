@@ -98,7 +98,9 @@ def session_run(
     model: str | None,
     program: str | None = None,
     started: datetime | None = None,
-    about: dict[str, str | None] | None = None,
+    finished: datetime | None = None,
+    moments: Iterable[datetime | None] = (),
+    about: Mapping[str, str | None] | None = None,
     **recorded: Any,
 ) -> TraceRun:
     """The run of a session, which is its own task; its agent is the program with its model.
@@ -110,11 +112,13 @@ def session_run(
         model: the model, where it is recorded.
         program: whose session it is; by default the program that the format is named after.
         started: when the session began; by default the first recorded moment.
+        finished: when it ended; by default the last recorded moment.
+        moments: recorded ones beside those of the items.
         about: further metadata; what is not recorded is left out.
         recorded: the other fields of the `TraceRun`.
     """
     items = list(found)
-    times = [item.at for item in items if item.at is not None]
+    times = [at for at in (*(item.at for item in items), *moments) if at is not None]
     return TraceRun(
         run_id=f"{format}/{session}",
         agent="/".join(filter(None, (program or format, model))),
@@ -122,7 +126,7 @@ def session_run(
         model=model,
         items=items,
         started=started or min(times, default=None),
-        finished=max(times, default=None),
+        finished=finished or max(times, default=None),
         metadata={"format": format, **{name: each for name, each in (about or {}).items() if each}},
         **recorded,
     )

@@ -89,7 +89,8 @@ def usage(
     Args:
         counts: as recorded.
         findings: of the file.
-        names: the names of each figure, dotted where they lead inside, the first that is there counts.
+        names: the names of each figure, and of its ``cost`` if it has one, dotted where they lead inside; the
+            first that is there counts.
         beside: of these names, those whose figure is recorded outside of its whole.
         place: of `counts`, before the name.
     """
@@ -116,7 +117,7 @@ def usage(
     for whole in WHOLES:
         if apart[whole] and outside[whole]:
             found[whole] = found.get(whole, 0) + apart[whole]
-    return {figure: value for figure, value in found.items() if figure in WHOLES or figure in PARTS}
+    return {figure: value for figure, value in found.items() if figure in (*WHOLES, *PARTS, "cost")}
 
 
 def _outside(
@@ -241,6 +242,11 @@ def amounts(spent: Spending) -> dict[str, float]:
     """Tokens and cost by name; an unknown cost is not there."""
     tokens = {figure: float(value) for figure, value in spent.tokens.items()}
     return tokens if spent.cost is None else {**tokens, "cost": spent.cost}
+
+
+def left_behind(parts: Sequence[Amounts]) -> dict[str, float | bool]:
+    """What was spent on branches that were left, as metrics; what is odd in it is named with the whole."""
+    return named_apart("left", spend(parts, run="", findings=Findings(None)))
 
 
 def named_apart(prefix: str, spent: Spending, steps: int = 0) -> dict[str, float | bool]:

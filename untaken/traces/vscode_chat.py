@@ -15,7 +15,8 @@ from untaken.traces.importer import importer
 from untaken.traces.losses import Findings, clip
 from untaken.traces.readings import first_text, items, mapping, moment, objects, text
 from untaken.traces.sample import Confidence, Sample
-from untaken.traces.spending import named_apart, spend, usage
+from untaken.traces.sessions import session_run
+from untaken.traces.spending import left_behind, spend, usage
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, under
 from untaken.traces.trace_file import TraceFile, converter
@@ -138,39 +139,30 @@ def _run(session: Mapping[str, Any], name: str, findings: Findings) -> TraceRun:
     model = first_text(about, ("resolvedModel",)) or first_text(requests, ("modelId",))
     model = model.removeprefix("copilot/") if model else None
     times = [moment(request.get("timestamp"), findings, "timestamp") for request in requests]
-    known = [at for at in times if at is not None]
     found = [item for request, at in zip(requests, times, strict=True) for item in _items(request, at)]
     program = (text(session.get("responderUsername")) or "GitHub Copilot").replace(" ", "-").lower()
     # After an earlier error it went on.
     error = first_text([mapping(result.get("errorDetails")) for result in results[-1:]], ("message",))
-    title = text(session.get("customTitle"))
     run_id = f"vscode-chat/{session_id}"
     used = [spent for each in about if (spent := usage(each, findings, TOKENS))]
     gone = [mapping(mapping(each.get("result")).get("metadata")) for each in objects(session.get(TAKEN_BACK))]
     left = [spent for each in gone if (spent := usage(each, findings, TOKENS))]
-    return TraceRun(
-        run_id=run_id,
-        agent=f"{program}/{model}" if model else program,
-        task_id=session_id,
+    asked = mapping(requests[0].get("message")).get("text") if requests else None
+    return session_run(
+        "vscode-chat",
+        session_id,
+        found,
+        model=model,
+        program=program,
+        started=moment(session.get("creationDate"), findings, "creationDate"),
+        finished=moment(session.get("lastMessageDate"), findings, "lastMessageDate"),
+        moments=times,
+        about={"title": text(session.get("customTitle")), **described(asked)},
         record=requests,
         origin=session,
-        model=model,
         version=first_text([mapping(request.get("agent")) for request in requests], ("extensionVersion",)),
-        items=found,
-        started=moment(session.get("creationDate"), findings, "creationDate") or min(known, default=None),
-        finished=moment(session.get("lastMessageDate"), findings, "lastMessageDate")
-        or max(known, default=None),
         error=error,
-        metrics={
-            **spend([*used, *left], run=run_id, findings=findings).tokens,
-            # Reported above, with the whole.
-            **named_apart("left", spend(left, run=run_id, findings=Findings(None))),
-        },
-        metadata={
-            "format": "vscode-chat",
-            **({"title": title} if title else {}),
-            **described(mapping(requests[0].get("message")).get("text") if requests else None),
-        },
+        metrics={**spend([*used, *left], run=run_id, findings=findings).tokens, **left_behind(left)},
     )
 
 
