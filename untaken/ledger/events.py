@@ -277,14 +277,7 @@ AnyEvent = (
     | ModeAssignment
 )
 
-ABOUT_RUN = (
-    ActionMapping,
-    CounterfactualInsight,
-    EvaluationSummary,
-    ModeAssignment,
-    ReviewNote,
-    Verdict,
-)
+ABOUT_RUN = (ActionMapping, CounterfactualInsight, EvaluationSummary, ModeAssignment, ReviewNote, Verdict)
 """What others write about a run, in it or after it: no event of the run's own."""
 AFTER_RUN = (*ABOUT_RUN, SkillSelection)
 """Events that may follow RUN_FINISHED. A selection there is no decision point of the run (§2.1)."""

@@ -4,10 +4,7 @@ from typing import TYPE_CHECKING
 
 from untaken.lazy_imports import imported_on_first_use
 
-from untaken.plans.calls import (
-    call_counts as call_counts,
-    call_matches as call_matches,
-)
+from untaken.plans.calls import call_counts as call_counts, call_matches as call_matches
 from untaken.plans.diff import GraphDiff as GraphDiff, diff_graphs as diff_graphs
 from untaken.plans.expressions import (
     check_expression as check_expression,

@@ -231,10 +231,7 @@ def _converted(document: Document) -> PlanGraph:
         return msgspec.convert(spelled_out(document.value), PlanGraph)
     except msgspec.ValidationError as error:
         raise UntakenError(
-            "plan-schema",
-            str(error),
-            where=document.where(_path_in(str(error))),
-            hint=_key_hint(str(error)),
+            "plan-schema", str(error), where=document.where(_path_in(str(error))), hint=_key_hint(str(error))
         ) from None
 
 

@@ -19,15 +19,7 @@ from untaken.traces.messages import asked, is_message, message_items, replied, t
 from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.traces.otel import SUCCESS
 from untaken.traces.outcome_fields import agreed
-from untaken.traces.readings import (
-    first_text,
-    mapping,
-    moment,
-    number,
-    objects,
-    parsed,
-    text,
-)
+from untaken.traces.readings import first_text, mapping, moment, number, objects, parsed, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import USAGE, added, usage
 from untaken.traces.task_texts import described

@@ -22,8 +22,11 @@ from untaken.traces.messages import tool_message, tool_reply
 from untaken.traces.otel_kinds import (
     AGENT_NAMES,
     COSTS,
+    INPUTS,
     KIND_NAMES,
     MODEL_NAMES,
+    OUTPUTS,
+    SDK_REPLY,
     TOKENS,
     TOOL_IDS,
     TOOL_NAMES,
@@ -31,11 +34,6 @@ from untaken.traces.otel_kinds import (
     KnownSpans,
     kind_of,
     own_spans,
-)
-from untaken.traces.otel_messages import (
-    INPUTS,
-    OUTPUTS,
-    SDK_REPLY,
     span_inputs,
     span_outputs,
     speaks,
@@ -54,17 +52,7 @@ from untaken.traces.otel_spans import (
     unflattened,
 )
 from untaken.traces.outcome_fields import agreed
-from untaken.traces.readings import (
-    cut_name,
-    items,
-    mapping,
-    number,
-    objects,
-    parsed,
-    text,
-    truth,
-    whole,
-)
+from untaken.traces.readings import cut_name, items, mapping, number, objects, parsed, text, truth, whole
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.span_rows import deepeval_spans, span_rows
 from untaken.traces.tidy import Places

@@ -10,17 +10,7 @@ from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.plans.editing.edits import (
-    Add,
-    Connect,
-    Delete,
-    Disconnect,
-    Edit,
-    Move,
-    Rename,
-    Set,
-    SetGraph,
-)
+from untaken.plans.editing.edits import Add, Connect, Delete, Disconnect, Edit, Move, Rename, Set, SetGraph
 from untaken.plans.files import spelled_out
 from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.plans.strict_document import decode, read_json

@@ -8,18 +8,6 @@ from functools import partial
 from typing import Any
 
 from untaken.plans import flow, text
-from untaken.traces.mapped.draft_kinds import (
-    KINDS_SHOWN,
-    by_member,
-    by_value,
-    kind_of,
-    kind_path,
-    list_of_calls,
-    listed,
-    nested_calls,
-    phase_of,
-    worked,
-)
 from untaken.traces.mapped.draft_names import (
     ACTING,
     ASSISTANTS,
@@ -44,14 +32,24 @@ from untaken.traces.mapped.draft_names import (
     words,
 )
 from untaken.traces.mapped.draft_shapes import (
+    KINDS_SHOWN,
+    by_member,
+    by_value,
     first_named,
     flattened,
     is_plain,
+    kind_of,
+    kind_path,
+    list_of_calls,
+    listed,
     lists_of,
     mostly,
+    nested_calls,
     part_of,
+    phase_of,
     speaks,
     turn_of,
+    worked,
 )
 from untaken.traces.messages import is_message, message_items
 from untaken.traces.readings import mapping, objects
