@@ -26,8 +26,7 @@ from untaken.plans import (
     validate,
 )
 from untaken.plans.discovery import ProposedGraph, discover
-from untaken.plans.discovery.alternatives import fewer_by_chance
-from untaken.plans.discovery.precedence import without_circles
+from untaken.plans.discovery.precedence import fewer_by_chance, without_circles
 
 
 def in_order(number: int, order: str, *, success: bool | None = True, agent: str = "a") -> Run:

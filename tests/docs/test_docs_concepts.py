@@ -99,7 +99,7 @@ STATED = [
     ("plans.discovery.proposed_graph", "at least θ ({THETA:g}) *first attempted* A before B"),
     ("plans.discovery.calls", "of one task with at least {MIN_SUCCESSES} successes"),
     ("plans.discovery.calls", "at least {FOUND:.0%} of its own found and at most {EXTRA:.0%} not its own"),
-    ("plans.discovery.alternatives", "(hypergeometric, {CHANCE:.0%} over all pairs)"),
+    ("plans.discovery.precedence", "(hypergeometric, {CHANCE:.0%} over all pairs)"),
     (
         "judging.trust",
         "from {FEWEST_PAIRS} pairs on *reliable* if κ's whole interval is at least {LEAST_KAPPA:g}",

@@ -14,8 +14,7 @@ from builders import a_run
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
 from untaken.plans import check_expression, evaluate_expression, parse_graph
-from untaken.plans.expression_cost import steps
-from untaken.plans.expression_state import measure
+from untaken.plans.expression_state import measure, steps
 from untaken.plans.expressions import _compiled
 from untaken.scoring import score_run
 

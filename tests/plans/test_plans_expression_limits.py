@@ -12,9 +12,8 @@ import pytest
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
 from untaken.plans import check_expression, evaluate_expression
-from untaken.plans.expression_cost import steps
 from untaken.plans.expression_source import read_source
-from untaken.plans.expression_state import Size, measure
+from untaken.plans.expression_state import Size, measure, steps
 
 NESTED = [
     ("a loop in a loop", "state.a.all(x, state.a.all(y, x != y))"),

@@ -17,9 +17,8 @@ from typing import Any
 
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
-from untaken.plans.expression_cost import refuse_regexes, steps
 from untaken.plans.expression_source import LOOPS, ROOT, ExpressionSource, read_source
-from untaken.plans.expression_state import Projection, describe_missing, measure
+from untaken.plans.expression_state import Projection, describe_missing, measure, refuse_regexes, steps
 
 _HELD = 4096
 # What is not on this list stays refused, whatever the library learns.

@@ -12,7 +12,6 @@ import msgspec
 from untaken.errors import Finding, UntakenError, first_few
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans.discovery.alternatives import alternatives
 from untaken.plans.discovery.calls import FamilyFit, TaskFit, family_fit, orders_by_calls, shared_calls
 from untaken.plans.discovery.first_attempts import (
     FirstAttempts,
@@ -21,7 +20,15 @@ from untaken.plans.discovery.first_attempts import (
     orders_by_plans,
     unusable,
 )
-from untaken.plans.discovery.precedence import Pair, Precedence, before, measured, precedence, without_circles
+from untaken.plans.discovery.precedence import (
+    Pair,
+    Precedence,
+    alternatives,
+    before,
+    measured,
+    precedence,
+    without_circles,
+)
 from untaken.plans.discovery.proposed_graph import (
     MIN_RUNS,
     MIN_SHARE,
