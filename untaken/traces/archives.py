@@ -65,7 +65,8 @@ class Archive:
     def members(self, findings: Findings) -> Iterator[zipfile.ZipInfo]:
         """The files that may be read, in order; the others are named. A name is untrusted text."""
         for info in self._listed:
-            if info.is_dir() or _is_clutter(info.filename):
+            name = info.filename
+            if info.is_dir() or name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("."):
                 continue
             if (fault := _fault(info)) is None:
                 yield info
@@ -157,10 +158,6 @@ def _fault(info: zipfile.ZipInfo) -> str | None:
     if info.filename.lower().endswith(".zip"):
         return "nested archives are not opened; unpack it first"
     return None
-
-
-def _is_clutter(name: str) -> bool:
-    return name.startswith("__MACOSX/") or name.rsplit("/", 1)[-1].startswith(".")
 
 
 def _refused(archive: Path, why: str) -> UntakenError:

@@ -13,7 +13,7 @@ from untaken.traces import otel
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.otel_kinds import usage_attributes
-from untaken.traces.otel_spans import Span, below, span_of
+from untaken.traces.otel_spans import Span, below, score_event, span_of
 from untaken.traces.readings import amount, first_text, items, mapping, objects, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import usage
@@ -118,14 +118,9 @@ def _span(row: Row, trace: str, is_root: bool, findings: Findings) -> Span:
         "status": {"code": "error", "message": message} if error else {},
         "attributes": attributes,
         # A score of a part says nothing of the whole run.
-        "events": [_score(name, value) for name, value in mapping(row.get("scores")).items() if is_root],
+        "events": [score_event(*each) for each in mapping(row.get("scores")).items() if is_root],
     }
     return span_of(plain, findings)
-
-
-def _score(name: str, value: Any) -> dict[str, Any]:
-    about = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": value}
-    return {"name": "gen_ai.evaluation.result", "attributes": about}
 
 
 def _read(files: TraceFiles) -> Iterator[TraceRun]:

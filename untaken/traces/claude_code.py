@@ -97,7 +97,7 @@ def session_runs(
     everything = main  # what was spent on branches that were left counts
     if any("parentUuid" in line for line in main):
         main = last_branch(main, findings)
-    session = next((found for line in lines if (found := _session(line))), None)
+    session = next(filter(None, (first_text([line], ("sessionId", "session_id")) for line in lines)), None)
     if session is None:
         session = named_by_file(stem, findings) if any(map(spoken_lines, (main, *chains.values()))) else stem
     runs = []
@@ -115,10 +115,6 @@ def session_runs(
     for run in runs:
         run.origin = lines
     return runs
-
-
-def _session(line: Line) -> str | None:
-    return text(line.get("sessionId")) or text(line.get("session_id"))
 
 
 def _sub_agent(line: Line) -> str:
@@ -238,7 +234,8 @@ def _with_tokens(
     kept: set[Hashable] = set()
     for number, line in enumerate(spoken):
         counts = mapping(mapping(line["message"]).get("usage"))
-        name = _reply(line) or number
+        reply = text(mapping(line["message"]).get("id"))
+        name = number if reply is None else (reply, text(line.get("requestId")))  # the same in every copy
         kept |= {name} if id(line) in own else set()
         if counts and line["type"] == "assistant":
             # By name: a reply that is spread over several lines says it on each of them.
@@ -249,12 +246,6 @@ def _with_tokens(
     run.metrics |= spend(paid, run=run.run_id, findings=findings).tokens
     run.metrics |= left_behind(left)
     return run
-
-
-def _reply(line: Line) -> tuple[str, str | None] | None:
-    """What names a reply in all its lines, and in every session that repeats it."""
-    name = text(mapping(line["message"]).get("id"))
-    return None if name is None else (name, text(line.get("requestId")))
 
 
 def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:

@@ -20,7 +20,7 @@ from untaken.traces.intake import Intake
 from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import messages_once
 from untaken.traces.messages import message_items
-from untaken.traces.readings import amount, first_text, mapping, moment, objects, parsed, text
+from untaken.traces.readings import first_text, mapping, moment, objects, parsed, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sessions import session_run
 from untaken.traces.sources import Source
@@ -38,6 +38,7 @@ LEFT: Final = "deleted_api_reqs"
 """What was spent on messages that were deleted, as when somebody goes back to a checkpoint."""
 SPENT: Final = (REQUEST, LEFT, "subagent_usage")
 CONDENSED: Final = "condense_context"
+CONDENSED_COST: Final = {"cost": ("contextCondense.cost",)}
 """The call that sums up what was said: its cost alone is recorded."""
 TOKENS: Final = {
     "input_tokens": ("tokensIn",),
@@ -103,7 +104,9 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         with intake.contained(by.log):
             parts = {name: _part(name, file) for name, file in opened.items()}
             about = [file.log for file in opened.values() if file is not by]
-            run = _run(parts, PurePosixPath(folder).name or _first_time(parts) or by.ledger, by.findings)
+            # Cline calls the folder of a task by when it began.
+            began = first_text([each for part in (UI, API) for each in parts.get(part) or ()], ("ts",))
+            run = _run(parts, PurePosixPath(folder).name or began or by.ledger, by.findings)
             if run is None:
                 by.refuse("no message of a task is in it")
                 continue
@@ -130,11 +133,6 @@ def _part(name: str, file: TraceFile) -> Any:
     return objects([each for one in records for each in (one if isinstance(one, list) else [one])])
 
 
-def _first_time(parts: Mapping[str, Any]) -> str | None:
-    """When a task began, which is its name in Cline: its folder is called so."""
-    return first_text([*(parts.get(UI) or []), *(parts.get(API) or [])], ("ts",))
-
-
 def _run(parts: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | None:
     messages, ui, about = parts.get(API) or [], parts.get(UI) or [], mapping(parts.get(METADATA))
     if not messages and not ui:
@@ -144,7 +142,7 @@ def _run(parts: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | 
     model = first_text(models, ("modelId",)) or first_text(objects(about.get("model_usage")), ("model_id",))
     asked = [each for each in ui if REQUEST in (each.get("say"), each.get("ask"))]
     used = [_used(each, findings) for each in ui if each.get("say") in SPENT or each.get("ask") == REQUEST]
-    condensed = [_condensed(each, findings) for each in ui if each.get("say") == CONDENSED]
+    condensed = [usage(each, findings, CONDENSED_COST) for each in ui if each.get("say") == CONDENSED]
     spent = spend(used, run=run_id, findings=findings, priced=[*used, *filter(None, condensed)])
     left = [_used(each, findings) for each in ui if each.get("say") == LEFT]
     found = list(_api_items(messages, findings) if messages else _ui_items(ui, findings))
@@ -172,11 +170,6 @@ def _used(message: Mapping[str, Any], findings: Findings) -> Amounts:
     return with_cost(
         usage(given, findings, TOKENS, beside=beside), cost if isinstance(cost, int | float) else None
     )
-
-
-def _condensed(message: Mapping[str, Any], findings: Findings) -> Amounts:
-    cost = amount(mapping(message.get("contextCondense")).get("cost"), findings, "contextCondense.cost")
-    return with_cost({}, cost)
 
 
 def _task(found: Iterable[Item]) -> str | None:

@@ -81,7 +81,12 @@ def recognise(sample: Sample) -> Confidence:
 
 def session_run(lines: Sequence[Line], name: str, payers: Payers, findings: Findings) -> TraceRun | None:
     """The run of one session; ``None`` where there is no conversation."""
-    meta = next((_payload(line) for line in lines if _is_meta(line)), {})
+    metas = (
+        line
+        for line in lines
+        if _kind(line) == "session_meta" or ("type" not in line and {"id", "timestamp"} <= line.keys())
+    )
+    meta = next(map(_payload, metas), {})
     own = _own(lines, meta, findings)
     spoken = [line for line in own if _kind(line) == "response_item"]
     if not spoken:
@@ -126,10 +131,6 @@ def _kind(line: Line) -> str:
 
 def _payload(line: Line) -> dict[str, Any]:
     return mapping(line.get("payload")) or dict(line)
-
-
-def _is_meta(line: Line) -> bool:
-    return _kind(line) == "session_meta" or ("type" not in line and {"id", "timestamp"} <= line.keys())
 
 
 def _parent(meta: Mapping[str, Any]) -> str | None:

@@ -247,7 +247,8 @@ def join_by_id_or_text(plan: Sheet, sheet: Sheet, run_id: str, findings: Finding
         if row is None or (key not in moved and row.id in used):  # its text is another requirement's
             continue
         # Where no number has shifted, one number is one requirement, however it is worded.
-        if key in moved or _agree(planned, row) or not shifted:
+        # A row without a text contradicts none.
+        if key in moved or not shifted or len({_text(planned), _text(row)} - {""}) < 2:
             joined[key] = replace(row, id=key)
             used.add(row.id)
         else:
@@ -279,11 +280,6 @@ def _moved(ours: Mapping[str, DevAIRequirement], theirs: Mapping[str, DevAIRequi
         for key, one in ours.items()
         if (text := _text(one)) and planned[text] == judged[text] == 1 and rows[text] != key
     }
-
-
-def _agree(one: DevAIRequirement, other: DevAIRequirement) -> bool:
-    # A row without a text contradicts none.
-    return not _text(one) or not _text(other) or _text(one) == _text(other)
 
 
 def _text(one: DevAIRequirement) -> str:

@@ -243,7 +243,8 @@ class Intake:
         if not self._outcomes.join(run, log.findings):  # what a table says is meant
             _note_ending(run, log.findings)
             _note_outcome(run, log.findings)
-        if any(_is_cut(draft.fields) for draft in run.drafts):
+        names = (draft.fields.get(part, "") for draft in run.drafts for part in ("agent", "task_id", "tool"))
+        if any(len(str(name)) == limits.NAME_CHARS for name in names):  # what `cut_name` cuts to
             message = f"a name is longer than {limits.NAME_CHARS} characters; shortened, with a digest"
             log.findings.once("name-cut", message)
         if len(run.drafts) > limits.EVENTS_PER_RUN:
@@ -292,11 +293,6 @@ def _digest(record: Any) -> bytes:
     for part in record if isinstance(record, list) else (record,):
         hasher.update(msgspec.json.encode(part) + b"\n")  # no two lists of parts give the same bytes
     return hasher.digest()
-
-
-def _is_cut(fields: Mapping[str, Any]) -> bool:
-    """True where an agent, a task or a tool has the length that `cut_name` cuts to."""
-    return any(len(str(fields.get(part, ""))) == limits.NAME_CHARS for part in ("agent", "task_id", "tool"))
 
 
 @dataclass(slots=True)

@@ -119,7 +119,9 @@ class JsonReader:
         self._decoder = json.JSONDecoder(  # it does not refer back, so that the text goes with its reader
             strict=False,  # texts of real traces have raw control characters
             object_pairs_hook=partial(_object, findings),
-            parse_constant=partial(_constant, findings),
+            parse_constant=lambda name: findings.add(
+                "not-a-number", f"{name} is not a number; treated as not recorded"
+            ),
         )
 
     def peek(self) -> str:
@@ -360,10 +362,6 @@ class JsonReader:
     def _count_lines(self) -> None:
         self._line += self.text.count("\n", self._counted, self.at)
         self._counted = self.at
-
-
-def _constant(findings: Findings, name: str) -> None:
-    findings.add("not-a-number", f"{name} is not a number; treated as not recorded")
 
 
 def _object(findings: Findings, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

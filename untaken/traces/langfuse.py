@@ -12,7 +12,7 @@ from untaken.traces import otel, spending
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.otel_kinds import usage_attributes
-from untaken.traces.otel_spans import Span, span_of
+from untaken.traces.otel_spans import Span, score_event, span_of
 from untaken.traces.readings import amount, first_text, mapping, objects, parsed, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import Amounts
@@ -144,13 +144,9 @@ def _root(
 
 def _evaluation(score: Mapping[str, Any]) -> dict[str, Any]:
     value, label = score.get("value"), _first(score, "stringValue")
-    about = {
-        "gen_ai.evaluation.name": score.get("name"),
-        "gen_ai.evaluation.score.value": None if isinstance(value, str) else value,  # a category is no number
-        # Other labels are of categories, and say no outcome.
-        "gen_ai.evaluation.score.label": label if str(label).lower() in ("true", "false") else None,
-    }
-    return {"name": "gen_ai.evaluation.result", "attributes": about}
+    # Other labels are of categories, and say no outcome; a category is no number.
+    said = label if str(label).lower() in ("true", "false") else None
+    return score_event(score.get("name"), None if isinstance(value, str) else value, said)
 
 
 def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> Span:

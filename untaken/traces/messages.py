@@ -290,7 +290,12 @@ def asked(value: Any) -> list[dict[str, Any]]:
 def replied(value: Any) -> list[dict[str, Any]]:
     """The messages that a model gave, out of what a trace records as its output."""
     document = mapping(value)
-    choices = [_choice(each) for each in objects(document.get("choices"))]
+    choices = [
+        # A completion has a text alone.
+        mapping(each.get("message")) or ({"role": "assistant", "content": words} if words else {})
+        for each in objects(document.get("choices"))
+        for words in (text(each.get("text")),)
+    ]
     choices += [mapping(each.get("content")) for each in objects(document.get("candidates"))]
     generations = items(document.get("generations"))
     # A list for each prompt.
@@ -299,12 +304,6 @@ def replied(value: Any) -> list[dict[str, Any]]:
     found = choices or [{"role": "assistant", **each} for each in generated]
     names = ("messages", "output", "message", "outputs", "content", "text", "response")
     return found or _messages(value, names, "assistant")
-
-
-def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
-    """The message of a choice; a completion has a text alone."""
-    words = text(choice.get("text"))
-    return mapping(choice.get("message")) or ({"role": "assistant", "content": words} if words else {})
 
 
 def _kind(message: Mapping[str, Any]) -> str:
@@ -357,7 +356,8 @@ def _chat(
     at: datetime | None,
 ) -> Iterator[Item]:
     more = mapping(message.get("additional_kwargs"))  # where LangChain keeps what a provider calls so
-    called = next((each for part in (message, more) for each in _calls(part) if each), [])
+    lists = (each.get(name) for each in (message, more) for name in ("tool_calls", "toolCalls"))
+    called = next(filter(None, (objects(parsed(each)) for each in lists)), [])
     if (thought := message.get("reasoning_content")) is not None:
         yield from _message("reasoning", thought, at)
     if called:  # the same calls are among the blocks
@@ -392,12 +392,6 @@ def _answer_of(call: Mapping[str, Any], at: datetime | None) -> Answered | None:
         return None
     ok = worked if isinstance(worked, bool) else False if why else _worked(call, "")
     return Answered(content=why if content is None else _flat(content), ok=ok, at=at)
-
-
-def _calls(part: Mapping[str, Any]) -> Iterator[list[dict[str, Any]]]:
-    """The lists of calls that a message, or a part of it, may have."""
-    yield objects(parsed(part.get("tool_calls")))
-    yield objects(part.get("toolCalls"))
 
 
 def _first(part: Mapping[str, Any], names: Iterable[str]) -> Any:

@@ -294,10 +294,12 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
     times = [_time(each, TIMES, findings) or began for each in messages]
     known = [at for at in (began, *times, ended) if at is not None]
     run_id = f"openai-messages/{session or name}"
-    success, named = _outcome(about, findings, run_id)
+    outcomes = (outcome_of(part, findings, run_id) for part in about)
+    success, named = next((each for each in outcomes if each != (None, False)), (None, False))
     used = tokens_of(messages, findings, priced=True)
     used = used or tokens_of((document, response), findings, priced=True)
     spent = spend(used, run=name, findings=findings)
+    scores = [(name, number(document.get(name), findings, name)) for name in SCORES]
     return TraceRun(
         run_id=run_id,
         agent=first_text(about, AGENTS)
@@ -325,7 +327,7 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
         cost=_cost(document, findings) or spent.cost,
         steps=len(replies) or None,
         error=_error(document),
-        metrics={**spent.tokens, **_scores(document, findings)},
+        metrics={**spent.tokens, **{name: score for name, score in scores if score is not None}},
         metadata={"format": "openai-messages"},
     )
 
@@ -343,18 +345,6 @@ def _author(record: Any) -> str | None:
     events = objects(record) or objects(mapping(record).get("events"))
     authors = (text(each.get("author")) for each in events)
     return next((author for author in authors if author not in (None, "user")), None)
-
-
-def _outcome(about: Sequence[Mapping[str, Any]], findings: Findings, run: str) -> tuple[bool | None, bool]:
-    """The outcome beside the messages, and whether a finding says why one that is there is not used."""
-    each = (outcome_of(part, findings, run) for part in about)
-    return next((found for found in each if found != (None, False)), (None, False))
-
-
-def _scores(document: Mapping[str, Any], findings: Findings) -> dict[str, float | bool]:
-    """What a run was rewarded with: a penalty is negative."""
-    read = {name: number(document.get(name), findings, name) for name in SCORES}
-    return {name: score for name, score in read.items() if score is not None}
 
 
 def _cost(document: Mapping[str, Any], findings: Findings) -> float | None:

@@ -114,7 +114,10 @@ def _run(
     messages = [{**message, "info": mapping(message.get("info"))} for message in messages]
     messages = _left(messages, mapping(about.get("revert")), findings)
     replies = [message for message in messages if message["info"].get("role") == "assistant"]
-    steps = [(_copied(reply, n), step) for reply in replies for n, step in enumerate(_steps(reply))]
+    ends = [[p for p in objects(reply.get("parts")) if p.get("type") == "step-finish"] for reply in replies]
+    # A reply without steps has the tokens and the cost itself.
+    each_step = [(reply, steps or [reply["info"]]) for reply, steps in zip(replies, ends, strict=True)]
+    steps = [(_copied(reply, n), step) for reply, some in each_step for n, step in enumerate(some)]
     name = text(about.get("id")) or stem
     used = [(copied, usage(step, findings, TOKENS, beside=BESIDE)) for copied, step in steps]
     spent = spend(payers.paid(f"opencode/{name}", used, findings), run=name, findings=findings)
@@ -136,12 +139,6 @@ def _run(
         error=first_text([mapping(failed.get("data")), failed], ("message", "name")),
         metrics=spent.tokens,
     )
-
-
-def _steps(reply: Message) -> list[Mapping[str, Any]]:
-    """What has the tokens and the cost of each step: its last part, or else the message as a whole."""
-    finished = [part for part in objects(reply.get("parts")) if part.get("type") == "step-finish"]
-    return [*finished] or [reply["info"]]
 
 
 def _copied(reply: Message, number: int) -> tuple[float, float, int] | None:

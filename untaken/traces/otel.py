@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -76,6 +76,7 @@ TOOL_INPUTS: Final = (
 WORKED: Final = {"success": True, "error": False, "failure": False}
 TOOL_STATUS: Final = ("gen_ai.tool.status", "tool.status", "gen_ai.task.status")
 LANGCHAIN_MODEL: Final = "traceloop.association.properties.ls_model_name"
+"""Where OpenLLMetry names a model of LangChain, which it calls unknown."""
 SUCCESS: Final = ("success", "task_success", "task_completion", "outcome")
 """Names of evaluations that are taken as the run's success."""
 ANNOTATIONS: Final = ("trace.annotations", "annotations")
@@ -149,7 +150,8 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
     run_id = text(root.first("untaken.run_id")) or f"otel/{trace}"
     own, spent = own_spans(ordered, roots, run_id, findings)
     models = [span for span, kind in own if kind == "model"]
-    model = _model([*models, root])
+    written = (text(s.first(name)) for s in (*models, root) for name in (*MODEL_NAMES, LANGCHAIN_MODEL))
+    model = next((name for name in written if name and name != "unknown"), None)
     agents = [root, *(span for span, kind in own if kind == "agent")]
     names = (text(span.attributes.get(name)) for span in agents for name in AGENT_NAMES)
     named = next((name for name in names if name and not is_id(name)), None)
@@ -293,12 +295,6 @@ def _plan_steps(span: Span) -> tuple[str, ...]:
     written = [listed] if isinstance(listed, str) else [one for one in texts if isinstance(one, str)]
     lines = (LIST_MARK.sub("", line).strip() for one in written for line in one.splitlines())
     return tuple(cut_name(line) for line in lines if line)
-
-
-def _model(spans: Iterable[Span]) -> str | None:
-    """The first model that is named; OpenLLMetry calls one of LangChain unknown, and names it beside."""
-    names = (text(span.first(name)) for span in spans for name in (*MODEL_NAMES, LANGCHAIN_MODEL))
-    return next((name for name in names if name and name != "unknown"), None)
 
 
 def _called_with(given: Any) -> Any:

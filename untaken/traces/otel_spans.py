@@ -375,6 +375,15 @@ def span_of(span: Mapping[str, Any], findings: Findings) -> Span:
     )
 
 
+def score_event(name: Any, value: Any, label: Any = None) -> dict[str, Any]:
+    """A score, as the event of a span that `span_of` reads."""
+    about = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": value}
+    return {
+        "name": "gen_ai.evaluation.result",
+        "attributes": {**about, "gen_ai.evaluation.score.label": label},
+    }
+
+
 def below(above: Mapping[str, str | None], tops: Iterable[str]) -> set[str]:
     """These spans and all below them, of spans whose parent is known by their id."""
     children: dict[str | None, list[str]] = {}

@@ -81,11 +81,6 @@ def recognise(sample: Sample) -> Confidence:
     return sure
 
 
-def _named(line: Line) -> str | None:
-    """The session that a header begins."""
-    return text(line.get("id")) if str(line.get("type")) in HEADERS else None
-
-
 def _branch(lines: Sequence[Line], findings: Findings) -> list[Line]:
     """The entries from the first to the last, by the parents that they name, else by the line before."""
     known: dict[str, int] = {}
@@ -176,7 +171,11 @@ def _exit(part: Mapping[str, Any]) -> bool | None:
 
 
 def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
-    for session in sessions_in(map(mapping, file.records()), _named):
+    headed = sessions_in(
+        map(mapping, file.records()),
+        lambda line: text(line.get("id")) if str(line.get("type")) in HEADERS else None,
+    )
+    for session in headed:
         lines = read_once(session, lambda line: text(line.get("id")), "line", file.findings)
         if (run := _run(lines, file.stem, payers, file.findings)) is not None:
             yield run

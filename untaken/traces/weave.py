@@ -14,7 +14,7 @@ from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import is_message, message_items, replied, tokens_of
 from untaken.traces.otel_kinds import usage_attributes
-from untaken.traces.otel_spans import Span, below, span_of
+from untaken.traces.otel_spans import Span, below, score_event, span_of
 from untaken.traces.readings import first_text, mapping, objects, text, totals
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import added
@@ -174,8 +174,7 @@ def _scores(output: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         values = {f"{scorer}.{name}": value for name, value in mapping(given).items()} or {scorer: given}
         for name, value in values.items():
             if isinstance(value, bool | int | float):
-                about = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": float(value)}
-                yield {"name": "gen_ai.evaluation.result", "attributes": about}
+                yield score_event(name, float(value))
 
 
 def _runs(calls: Sequence[Call], stem: str) -> dict[str, list[Call]]:

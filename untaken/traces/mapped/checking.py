@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -108,8 +108,9 @@ def check_mapping(importer: Importer, sources: Sequence[Path]) -> MappingCheck:
         unanswered_calls=sum((event["run_id"], event["call_id"]) not in answered for event in calls),
         stray_answers=sum(event.get("call_id") is None for event in answers),
         lists=[
-            ListCount(place=place, elements=n, read=_reads_in(place, kept))
-            for place, n in elements.most_common(PLACES)
+            # Where records are grouped into runs, what is read is below the list of them.
+            ListCount(place=p, elements=n, read=any(k.startswith((f"{p}[]", f"[].{p}[]")) for k in kept))
+            for p, n in elements.most_common(PLACES)
         ],
         unread=sorted(
             (f for f in fields.values() if f.dropped and f.path not in importer.info.left_out),
@@ -118,11 +119,6 @@ def check_mapping(importer: Importer, sources: Sequence[Path]) -> MappingCheck:
         findings=done.findings,
         first_run=[event for event in events if event["run_id"] == started[0]["run_id"]] if started else [],
     )
-
-
-def _reads_in(place: str, kept: Iterable[str]) -> bool:
-    # Where records are grouped into runs, what is read is below the list of them.
-    return any(path.startswith((f"{place}[]", f"[].{place}[]")) for path in kept)
 
 
 def preview_mapping(written: str, name: str, data: bytes) -> MappingCheck:

@@ -333,7 +333,8 @@ def nested_calls(
     texts = [{name: value for name, value in each.items() if isinstance(value, str)} for each in flat]
     tool, (own_id, their_id) = part_of(texts, "tool"), _shared_id(flat, gave)  # the name of a tool is a text
     own_id = own_id or (first_named(flat, PARTS["id"]) if joined else None)
-    if tool is None and all(map(_is_named_by_its_key, calls)):
+    # Each an object with one member: the tool, with its arguments.
+    if tool is None and all(len(call) == 1 and isinstance(next(iter(call.values())), dict) for call in calls):
         call: dict[str, Any] = {"tool": {"key": "."}, "arguments": {"value": "."}}
     else:
         arguments = part_of(flat, "arguments") or first_named(flat, ("payload",)) or "arguments"
@@ -348,11 +349,6 @@ def nested_calls(
         answer = {"content": content, **({"id": their_id} if their_id else {}), **worked(gave, content)}
         found.append({"each": f"{results}[]", "when": {content: {"filled": True}}, "answer": answer})
     return found
-
-
-def _is_named_by_its_key(call: Element) -> bool:
-    """Whether a call is an object with one member: the tool, with its arguments."""
-    return len(call) == 1 and isinstance(next(iter(call.values())), dict)
 
 
 def _shared_id(calls: Sequence[Element], given: Sequence[Element]) -> tuple[str | None, str | None]:
@@ -389,13 +385,10 @@ def list_of_calls(elements: Sequence[Element]) -> str | None:
 
 def worked(elements: Sequence[Element], content: str | None) -> dict[str, Any]:
     """The part of an answer that says whether the call worked."""
-    paths = (path for name in OK for path in (name, f"{content}.{name}"))
-    if ok := next((path for path in paths for e in elements if isinstance(_at(e, path), bool)), None):
-        return {"ok": ok}
+    for name in OK:
+        if any(isinstance(each.get(name), bool) for each in elements):
+            return {"ok": name}
+        if any(isinstance(mapping(each.get(content or "")).get(name), bool) for each in elements):
+            return {"ok": f"{content}.{name}"}
     failed = next((name for name in FAILED for e in elements if isinstance(e.get(name), bool)), None)
     return {"ok": {"not": failed}} if failed else {}
-
-
-def _at(element: Element, path: str) -> Any:
-    outer, _, inner = path.rpartition(".")
-    return mapping(element.get(outer)).get(inner) if outer else element.get(inner)

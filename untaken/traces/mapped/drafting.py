@@ -396,7 +396,10 @@ def _by_content(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
 def _decided(fields: Mapping[str, Sequence[Any]]) -> str | None:
     """The member that says how each run ended, in a word that decides it; one called so first."""
     decided = [
-        path for path, values in fields.items() if all(map(_is_outcome, values)) or _partly(path, values)
+        path
+        for path, values in fields.items()
+        if all(outcome_from(each, Findings(None), "")[0] is not None for each in values)
+        or _partly(path, values)
     ]
     names = (*FIELDS["success"], *ENDS)
     named = (path for name in names for path in _called(decided, name, "success"))
@@ -409,10 +412,6 @@ def _partly(path: str, values: Sequence[Any]) -> bool:
     return like(path.rpartition(".")[2], ENDS) and any(
         isinstance(each, str) and outcome_from(each, Findings(None), "")[0] for each in values
     )
-
-
-def _is_outcome(value: Any) -> bool:
-    return outcome_from(value, Findings(None), "")[0] is not None
 
 
 def _ends_like(path: str, part: str) -> bool:

@@ -107,7 +107,8 @@ def mapped_run(format: FormatMapping, scope: Scope) -> TraceRun:
     run_id = text(one("id")) or f"{scope.file}/{scope.number}"
     success, named = outcome_from(one("success"), findings, run_id)
     spent = _spent(format, scope, one("cost"), run_id)
-    figures = {name: _figure(term(scope), findings, name) for name, term in format.metrics.items()}
+    given = {name: term(scope) for name, term in format.metrics.items()}
+    figures = {name: v if isinstance(v, bool) else number(v, findings, name) for name, v in given.items()}
     metrics = {name: value for name, value in figures.items() if value is not None}
     given = {name: term(scope) for name, term in format.metadata.items()}
     metadata = {name: value for name, value in given.items() if value is not None}
@@ -145,10 +146,6 @@ def _prompted_once(found: Iterable[Item]) -> Iterator[Item]:
                 continue
             prompt = item.content
         yield item
-
-
-def _figure(value: Any, findings: Findings, name: str) -> float | bool | None:
-    return value if isinstance(value, bool) else number(value, findings, name)
 
 
 def _spent(format: FormatMapping, scope: Scope, cost: Any, run: str) -> Spending:
