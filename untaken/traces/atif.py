@@ -19,7 +19,7 @@ from untaken.traces.losses import FileLog, Findings, clip
 from untaken.traces.readings import first_text, items, mapping, moment, objects, text, truth
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
-from untaken.traces.spending import Spending, spend, usage
+from untaken.traces.spending import spend, usage
 from untaken.traces.tidy import Places, Tidier, under
 from untaken.traces.trace_file import TraceFile
 from untaken.traces.trace_run import (
@@ -114,7 +114,11 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     timed = _in_time([(step, moment(step.get("timestamp"), findings, "steps[].timestamp")) for step in steps])
     moments = [at for _, at in timed if at]
     run_id = first_text([first], ("trajectory_id", "session_id")) or "trajectory"
-    spent = _spent(parts, steps, run_id, findings)
+    # The totals of the last part are those of all.
+    total = usage(mapping(parts[-1].get("final_metrics")), findings, TOKENS, place="final_metrics.")
+    counts = [mapping(step["metrics"]) for step in steps if "metrics" in step]
+    used = [usage(each, findings, STEP_TOKENS, place="steps[].metrics.") for each in counts]
+    spent = spend(used, total, run=run_id, findings=findings)
     exported = mapping(mapping(first.get("extra")).get("untaken"))
     return TraceRun(
         run_id=run_id,
@@ -176,16 +180,6 @@ def _ok(failed: Any, content: Any) -> bool | None:
     if isinstance(failed, bool):
         return not failed
     return False if isinstance(content, str) and content.rstrip().endswith(FAILED) else None
-
-
-def _spent(
-    parts: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], run: str, findings: Findings
-) -> Spending:
-    """What the steps with metrics spent; the totals of the last part are those of them all."""
-    total = usage(mapping(parts[-1].get("final_metrics")), findings, TOKENS, place="final_metrics.")
-    counts = [mapping(step["metrics"]) for step in steps if "metrics" in step]
-    used = [usage(each, findings, STEP_TOKENS, place="steps[].metrics.") for each in counts]
-    return spend(used, total, run=run, findings=findings)
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:

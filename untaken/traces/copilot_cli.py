@@ -201,7 +201,8 @@ def _items(events: Sequence[Event], findings: Findings) -> Iterator[Item]:
             if role != "reasoning" or words not in thought:  # it comes by itself and with the reply
                 yield Utterance(role=role, content=words, at=at)
             thought |= {words} if role == "reasoning" else set()
-        for call in _called(kind, data):
+        calls = objects(data.get("toolRequests")) if kind == REPLY else [data] if kind in CALLS else []
+        for call in calls:
             call_id = text(call.get("toolCallId"))
             if call_id is None or call_id not in tools:  # what a reply asks for comes again when it begins
                 name = first_text([call], ("name", "toolName"))
@@ -222,13 +223,6 @@ def _spoken(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         role, member = SPOKEN[kind]
         added = role == "user" and text(data.get("source")) not in (None, "user")
         yield "context" if added else role, text(data.get(member)) or ""
-
-
-def _called(kind: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The calls that an event asks for or begins."""
-    if kind == REPLY:
-        return objects(data.get("toolRequests"))
-    return [dict(data)] if kind in CALLS else []
 
 
 def _answer(data: Mapping[str, Any], tool: str) -> tuple[Any, bool | None]:

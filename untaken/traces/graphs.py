@@ -72,7 +72,12 @@ def titles_of(actions: Sequence[Expected]) -> list[str]:
     for action in actions:
         alike.setdefault(action.name, []).append(action)
     arguments = {name: _distinguishing(same) for name, same in alike.items()}
-    return [_call(action, arguments[action.name]) for action in actions]
+    titles = []
+    for action in actions:
+        names = [name for name in arguments[action.name] if name in action.arguments]
+        given = ", ".join(f"{name}={clip(action.arguments[name], 40)}" for name in names)
+        titles.append(clip(f"{action.name}({given})" if given else action.name, _TITLE_CHARS))
+    return titles
 
 
 def _distinguishing(same: Sequence[Expected]) -> list[str]:
@@ -83,11 +88,6 @@ def _distinguishing(same: Sequence[Expected]) -> list[str]:
     }
     alone = [name for name, found in values.items() if len(found) == len(same) > 1]
     return alone[:1] or [name for name, found in values.items() if len(found) > 1]
-
-
-def _call(action: Expected, names: Sequence[str]) -> str:
-    given = ", ".join(f"{n}={clip(action.arguments[n], 40)}" for n in names if n in action.arguments)
-    return clip(f"{action.name}({given})" if given else action.name, _TITLE_CHARS)
 
 
 def sub_goal_id(index: int, tool: str) -> str:

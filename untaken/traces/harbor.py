@@ -237,7 +237,9 @@ def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> Tra
         log.findings.add("missing-trajectory", message, run=reader.trial.name)
     info, outcome = mapping(result.get("agent_info")), mapping(result.get("agent_result"))
     agent = text(info.get("name")) or text(mapping(config.get("agent")).get("name")) or run.agent
-    model = _model(info, result, config) or run.model
+    configured = mapping(mapping(result.get("config")).get("agent")), mapping(config.get("agent"))
+    model = text(mapping(info.get("model_info")).get("name")) or first_text(configured, ("model_name",))
+    model = model or run.model
     reward = reader.reward(result)
     exception = mapping(result.get("exception_info"))
     raised = text(exception.get("exception_type"))
@@ -264,11 +266,6 @@ def _configured_task(config: dict[str, Any]) -> str | None:
     task = mapping(config.get("task"))
     path = text(task.get("path"))
     return text(task.get("name")) or (PurePosixPath(path).name or None if path else None)
-
-
-def _model(info: dict[str, Any], result: dict[str, Any], config: dict[str, Any]) -> str | None:
-    configured = mapping(mapping(result.get("config")).get("agent")), mapping(config.get("agent"))
-    return text(mapping(info.get("model_info")).get("name")) or first_text(configured, ("model_name",))
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:

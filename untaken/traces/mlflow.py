@@ -135,9 +135,10 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     (success, named), judged = _assessments(info, findings)
     ends = [span.end for span in spans if span.end is not None]
     session = text(about.get("mlflow.trace.session"))
+    served = first_text([mapping(document.get("databricks_request"))], SERVED)
     return TraceRun(
         run_id=f"mlflow/{trace}",
-        agent=_agent(document, ordered, root),
+        agent=served or next((span.name for span in ordered if _kind(span) == "AGENT"), root.name),
         task_id=first_text([about], TASK) or trace,
         record=document,
         model=next((m for span in models if (m := _model(span))), None),
@@ -158,13 +159,6 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
             **described(root.attributes.get(INPUTS), _expected(info)),
         },
     )
-
-
-def _agent(document: Mapping[str, Any], spans: Sequence[Span], root: Span) -> str:
-    """The endpoint of Databricks that answered, the first span of an agent, or the root."""
-    served = first_text([mapping(document.get("databricks_request"))], SERVED)
-    agents = (span.name for span in spans if _kind(span) == "AGENT")
-    return served or next(agents, None) or root.name
 
 
 def _expected(info: Mapping[str, Any]) -> dict[str, Any]:

@@ -233,8 +233,12 @@ _convert_alone: Final = converter(_read, PLACES)
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
     """Converts each file by itself; the files of one event each are read together, folder by folder."""
+
+    def conversation(source: Source) -> tuple[str, ...]:
+        return source.folders[:-1] if source.folders[-1:] == ("events",) else source.folders
+
     _convert_alone([source for source in sources if not _is_part(source)], intake)
-    for folders, group in groupby(filter(_is_part, sources), _conversation):
+    for folders, group in groupby(filter(_is_part, sources), conversation):
         files: list[TraceFile] = []
         records: list[Any] = []
         for source in group:
@@ -258,11 +262,6 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 def _is_part(source: Source) -> bool:
     """Whether it is the state or a single event of a conversation of the SDK."""
     return source.stem.startswith("event-") or source.stem == "base_state"
-
-
-def _conversation(source: Source) -> tuple[str, ...]:
-    """The folder of the conversation that a part belongs to."""
-    return source.folders[:-1] if source.folders[-1:] == ("events",) else source.folders
 
 
 IMPORTER: Final = importer(

@@ -258,9 +258,10 @@ def _records(text: str) -> tuple[Shape, tuple[Any, ...]]:
     found: list[Any] = []
     at = faults = 0
     while len(found) < RECORDS and faults < RECORDS:
-        start = _next_value(text, at)
-        if start is None or (not found and text[at:start].strip()):
+        opening = _OPENING.search(text, at)
+        if opening is None or (not found and text[at : opening.start()].strip()):
             break  # prose, even if it quotes some JSON
+        start = opening.start()
         try:
             value, at = _closed(text, start)
         except (ValueError, RecursionError):
@@ -276,12 +277,6 @@ def _records(text: str) -> tuple[Shape, tuple[Any, ...]]:
             found = [element.value for element in islice(elements, RECORDS)]
         return "array", tuple(found[:RECORDS])
     return ("lines" if len(found) > 1 else "object" if found else "text"), tuple(found[:RECORDS])
-
-
-def _next_value(text: str, at: int) -> int | None:
-    """The place of the next bracket that opens a value."""
-    found = _OPENING.search(text, at)
-    return found.start() if found else None
 
 
 def _closed(text: str, start: int) -> tuple[Any, int]:

@@ -53,11 +53,6 @@ def _name(value: Any) -> str:
     return (text(value) or "").rpartition("/")[2].partition(":")[0]
 
 
-def _digest(value: Any) -> str | None:
-    """The version of an op or an object, out of its address."""
-    return (text(value) or "").rpartition("/")[2].partition(":")[2] or None
-
-
 def trace_run(trace: str, calls: Sequence[Call], findings: Findings) -> TraceRun:
     """The run of one trace, or of one example of an evaluation."""
     above = _above(calls)
@@ -141,11 +136,15 @@ def _span(call: Call, trace: str, kind: str, findings: Findings, *, root: bool) 
         **usage_attributes(tokens),
     }
     if root:
-        task = first_text([mapping(call.get("attributes")), {"task_id": _row(example)}], ("task_id",))
+        # The row of a data set: its own id, or the end of its address.
+        row = text(mapping(example).get("id")) or (text(example) or "").rpartition("/")[2]
+        task = first_text([mapping(call.get("attributes")), {"task_id": row}], ("task_id",))
+        address = text(inputs.get("model") if is_example else call.get("op_name")) or ""
+        version = address.rpartition("/")[2].partition(":")[2] or None
         agent = _name(inputs.get("model")) if is_example else text(call.get("display_name"))
         attributes |= {
             "gen_ai.agent.name": agent or name,
-            "agent.version": _digest(inputs.get("model") if is_example else call.get("op_name")),
+            "agent.version": version,
             "task.id": task,
             "session.id": call.get("thread_id"),
         }
@@ -161,11 +160,6 @@ def _span(call: Call, trace: str, kind: str, findings: Findings, *, root: bool) 
         "events": list(_scores(given)) if is_example else [],
     }
     return span_of(plain, findings)
-
-
-def _row(example: Any) -> str | None:
-    """The row of a data set that an example is: the end of its address, or its own id."""
-    return text(mapping(example).get("id")) or (text(example) or "").rpartition("/")[2] or None
 
 
 def _scores(output: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -118,7 +118,10 @@ def _write(source: Source, labels: AgentRxLabels, intake: Intake) -> None:
             record, held = file.tidier.record(value, "")
             log.records += 1
             is_record = isinstance(record, dict) and isinstance(record.get("history"), list)
-            log.count(held, _kept(record) if is_record else frozenset())
+            # The role beside a speaker's name is the chat's technical one, and dropped.
+            named = any(mapping(entry).get("name") for entry in record["history"]) if is_record else False
+            kept = PLACES.kept - {"history[].role"} if named else PLACES.kept
+            log.count(held, kept if is_record else frozenset())
             if not is_record:
                 file.refuse(f"record {number} is no Who&When record: it has no history")
                 continue
@@ -140,12 +143,6 @@ def _records(file: TraceFile, labels: AgentRxLabels) -> Iterator[Any]:
 
 def _is_history(values: Sequence[Any]) -> bool:
     return bool(values) and all({"role", "content"} <= mapping(one).keys() for one in values)
-
-
-def _kept(record: dict[str, Any]) -> frozenset[str]:
-    """Where entries name their speaker, the role beside the name is the chat's technical one, and dropped."""
-    named = any(isinstance(entry, dict) and entry.get("name") for entry in record["history"])
-    return PLACES.kept - {"history[].role"} if named else PLACES.kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +262,8 @@ class RunBuilder:
         self.now = EPOCH + TICK
         self._run = run
         self._log = log
-        self._team = _seen(entries)
+        # Everybody whom the orchestrator chose is the team, until a plan names it.
+        self._team = tuple(sorted({cut_name(name) for each in entries if (name := chosen_by(each.role))}))
         self._room = DecisionRoom(log)
         self._progress = UNREAD
         self._last: str | None = None
@@ -347,11 +345,6 @@ class RunBuilder:
         self._add(ToolCall, call_id=call_id, tool=cut_name(entry.role), arguments=arguments)
         self._log.synthesised["TOOL_CALL"] += 1
         self._put(Observation, call_id=call_id, ok=code == 0, content=entry.content)
-
-
-def _seen(entries: list[HistoryEntry]) -> tuple[str, ...]:
-    """Everybody whom the orchestrator chose in the run: the team, until a plan names it."""
-    return tuple(sorted({cut_name(name) for entry in entries if (name := chosen_by(entry.role))}))
 
 
 def _success(record: Mapping[str, Any], run_id: str, log: FileLog, *, labelled: bool) -> bool | None:

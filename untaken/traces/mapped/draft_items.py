@@ -67,7 +67,9 @@ def drafted_items(sample: Sequence[Any], together: bool) -> Iterator[str]:
     lists = lists_by_path(sample)
     best = best_list(lists)
     if best is None:
-        yield from _alone(sample)
+        turn = next(filter(None, (turn_of(flattened(mapping(each))) for each in sample)), None)
+        for role, content in zip((USER, ASSISTANT), turn or (), strict=False):  # what was asked and replied
+            yield f"  - say: {flow({'role': role, 'content': content})}"
         return
     spoken = [item for each in lists[best] if is_message(each) for item in message_items(each)]
     if beside := _beside(best, lists, spoken):
@@ -79,28 +81,28 @@ def drafted_items(sample: Sequence[Any], together: bool) -> Iterator[str]:
         else:
             yield from _list_rule(f"{beside}[]", lists[beside])
     yield from _list_rule(f"{best}[]", lists[best])
-    if spoken and not any(isinstance(item, Called) or _is_reply(item) for item in spoken):
+    asking = ("user", "system", "developer")
+    acts = (isinstance(i, Called) or (isinstance(i, Utterance) and i.role not in asking) for i in spoken)
+    if spoken and not any(acts):
         yield from _reply(sample)
-
-
-def _is_reply(item: Item) -> bool:
-    return isinstance(item, Utterance) and item.role not in ("user", "system", "developer")
 
 
 def _reply(sample: Sequence[Any]) -> Iterator[str]:
     """The rule for what a model replied to the messages that it was called with."""
     flat = [flattened(mapping(each)) for each in sample]
-    path = first_named(
-        [{n: v for n, v in each.items() if _is_spoken(v)} for each in flat], (*PARTS["replied"], "outputs")
-    )
+    texts = [
+        {
+            n: v
+            for n, v in each.items()
+            if all(isinstance(one, str) for one in (v if isinstance(v, list) else [v]))
+        }
+        for each in flat
+    ]
+    path = first_named(texts, (*PARTS["replied"], "outputs"))
     if path:
         listed = any(isinstance(each.get(path), list) for each in flat)
         content = {"first": f"{path}[]"} if listed else path
         yield f"  - say: {flow({'role': ASSISTANT, 'content': content})}"
-
-
-def _is_spoken(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
 
 
 def lists_by_path(sample: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
@@ -203,7 +205,9 @@ def _rule(
     if not acts:
         if condition:
             nothing = "items: []  # nothing in it is known by its name"
-            yield f"      - when: {flow(condition)}\n        {nothing}: {_names(elements)}"
+            names = list(dict.fromkeys(name for each in elements for name in each))[:6]
+            shown = ", ".join(name if name.isidentifier() else "…" for name in names)
+            yield f"      - when: {flow(condition)}\n        {nothing}: {shown}"
         return
     alone = len(acts) == 1 and "each" not in acts[0]  # its `when` would be about each of them
     rule: dict[str, Any] = acts[0] if alone else {"items": acts}
@@ -389,15 +393,3 @@ def _place(paths: Sequence[str], path: str) -> int:
 def _speaker(kind: str) -> str:
     """Who speaks, where only the kind of an element may say it."""
     return USER if words(kind) & USERS else ASSISTANT
-
-
-def _names(elements: Sequence[Element]) -> str:
-    names = list(dict.fromkeys(name for each in elements for name in each))[:6]
-    return ", ".join(name if name.isidentifier() else "…" for name in names)
-
-
-def _alone(sample: Sequence[Any]) -> Iterator[str]:
-    """The rules for records without a list: what was asked and replied."""
-    turn = next(filter(None, (turn_of(flattened(mapping(each))) for each in sample)), None)
-    for role, content in zip((USER, ASSISTANT), turn or (), strict=False):
-        yield f"  - say: {flow({'role': role, 'content': content})}"

@@ -71,7 +71,8 @@ def draft_mapping(records: Iterable[Any], name: str) -> str:
     many, members = len(sample), _are_members(sample)
     if members:
         sample = [each for record in sample for each in record.values()]
-    home, marks, around = None if members else _runs_inside(sample), _marks(sample), sample[0]
+    home, around = None if members else _runs_inside(sample), sample[0]
+    marks = [n for n in mapping(around) if is_plain(n) and all(n in mapping(each) for each in sample)][:6]
     if home:
         sample = [
             each
@@ -216,12 +217,6 @@ def _begins_again(sample: Sequence[Mapping[str, Any]], path: str) -> bool:
     return False
 
 
-def _marks(sample: Sequence[Any]) -> list[str]:
-    """Names that every record has."""
-    always = [n for n in mapping(sample[0]) if is_plain(n) and all(n in mapping(each) for each in sample)]
-    return always[:6]  # a few are enough to tell it
-
-
 class _RunDraft:
     """The members of `run` that a name speaks for.
 
@@ -249,8 +244,10 @@ class _RunDraft:
             for path, values in values_by_path(events).items()
             if not any(like(step, given) for step in path.split(".")[:-1])
         }
-        # What a tool was given, too, under whatever name.
-        self._asked = values_by_path([each for each in events if not _is_call(each)])
+        # What a tool was given, too, under whatever name: beside that of the tool and what it gave.
+        call = [PARTS[part] for part in ("tool", "arguments", "content")]
+        others = [e for e in events if not all(any(like(name, part) for name in e) for part in call)]
+        self._asked = values_by_path(others)
         of_run = [each for each in events if not any(like(name, PARTS["tool"][:3]) for name in each)]
         self._ends = values_by_path(of_run) if together else self._fields
         if together:
@@ -321,11 +318,6 @@ class _RunDraft:
             yield f"usage: {flow({'last': f'{self._each}.{usage}'})}"
         if cost is not None:
             yield f"cost: {flow({'last': f'{self._each}.{cost}'})}"
-
-
-def _is_call(element: Mapping[str, Any]) -> bool:
-    """Whether an element names a tool, what it was given and what it gave."""
-    return all(any(like(name, PARTS[part]) for name in element) for part in ("tool", "arguments", "content"))
 
 
 def _run_id(fields: Mapping[str, Sequence[Any]]) -> str | None:

@@ -259,13 +259,17 @@ class _Reader:
                 terms[figure] = self._terms.term(spec[figure], (*at, figure), home)
                 if figure == TOTAL:  # it says what the others include, and feeds nothing itself
                     before, self._terms.places = {**before, **self._terms.places}, {}
-            term = _together(terms)
+            # By names that `spending.usage` knows.
+            named = {name if name in USAGE[name] else USAGE[name][-1]: term for name, term in terms.items()}
+            term: Term = lambda scope: {name: term(scope) for name, term in named.items()}  # noqa: E731
         else:
             term = self._terms.term(
                 spec, at, home, whole=name in ("usage", "calls.usage", "task_text", "target")
             )
         if (field := READS.get(name)) is not None and spec is not None:
-            self._feeds(field, self._terms.places or [f"({_constant(spec)})"])
+            literal = isinstance(spec, str) and spec[:1] == "'"
+            what = f"always {clip(spec[1:-1], 60)}" if literal else "file name"
+            self._feeds(field, self._terms.places or [f"({what})"])
         self._terms.places = {**before, **self._terms.places}
         return term
 
@@ -295,14 +299,3 @@ def _everywhere(places: Iterable[str], lists: Sequence[str]) -> Iterator[str]:
     for place in places:
         below = place.removeprefix(lists[0]) if lists else place
         yield from (f"{name}{below}" for name in (*lists, "")) if below != place else (place,)
-
-
-def _together(terms: Mapping[str, Term]) -> Term:
-    # By names that `spending.usage` knows.
-    named = {name if name in USAGE[name] else USAGE[name][-1]: term for name, term in terms.items()}
-    return lambda scope: {name: term(scope) for name, term in named.items()}
-
-
-def _constant(spec: Any) -> str:
-    """What a value is that no place is read for."""
-    return f"always {clip(spec[1:-1], 60)}" if isinstance(spec, str) and spec[:1] == "'" else "file name"

@@ -153,7 +153,8 @@ class MappingTerms:
 
         def filled(scope: Scope) -> str | None:
             read = [field(scope) for field in fields]
-            found = [_word(value[0] if isinstance(value, list) and value else value) for value in read]
+            one = (value[0] if isinstance(value, list) and value else value for value in read)
+            found = [_key(value) if isinstance(value, bool) else text(value) for value in one]
             if any(value is None and need for value, need in zip(found, needed, strict=True)):
                 return None
             return parts[0] + "".join(
@@ -294,19 +295,10 @@ def _equal(value: Any, wanted: Any) -> bool:
     return isinstance(value, bool) == isinstance(wanted, bool) and value == wanted
 
 
-def _has(value: Any, wanted: Any) -> bool:
-    """Equal, or a list of which an element is."""
-    return any(_equal(each, wanted) for each in value) if isinstance(value, list) else _equal(value, wanted)
-
-
 def _is(value: Any, wanted: Any) -> bool:
-    """What is wanted, or one of a list of that."""
-    return any(_has(value, each) for each in (wanted if isinstance(wanted, list) else [wanted]))
-
-
-def _word(value: Any) -> str | None:
-    """A value as a part of a text."""
-    return _key(value) if isinstance(value, bool) else text(value)
+    """What is wanted, or one of a list of that; of a list, one of its elements is."""
+    given, answers = (each if isinstance(each, list) else [each] for each in (value, wanted))
+    return any(_equal(each, answer) for answer in answers for each in given)
 
 
 def _key(value: Any) -> str:
