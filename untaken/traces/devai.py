@@ -11,13 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, Final
 
-import msgspec
-
 from untaken.traces.devai_model import CONSENSUS, UNRECORDED, Hint, Sheet, hint_of, plan_graph, read_sheet
-from untaken.traces.devai_runs import Bundle, DevAITrajectory, Judgment, write_run
+from untaken.traces.devai_runs import Bundle, Judgment, write_run
 from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.jsontext import JsonReader
@@ -44,33 +41,24 @@ _SHEET: Final = Places(kept=_PLAN | _VERDICTS)
 UNKNOWN_AGENT: Final = "unknown-agent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """A plan graph's sheet, with the account of its file and a digest of its record."""
-
-    sheet: Sheet
-    log: FileLog
-    digest: str
-
-
 @dataclass(slots=True)
 class _TaskRecords:
     """What the files held, sorted: plans by task, bundles by agent and task."""
 
     intake: Intake
-    plans: dict[str, _Plan] = field(default_factory=dict)
+    plans: dict[str, Sheet] = field(default_factory=dict)
     bundles: defaultdict[str, defaultdict[str, list[Bundle]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
 
-    def add_plan(self, sheet: Sheet, digest: str, held: Held, log: FileLog) -> None:
+    def add_plan(self, sheet: Sheet, held: Held) -> None:
         """Keeps a plan; another one of the same task is named and left."""
-        known = self.plans.setdefault(sheet.task, _Plan(sheet=sheet, log=log, digest=digest))
+        log, known = sheet.log, self.plans.setdefault(sheet.task, sheet)
         if known.log is log:
             log.count(held, _PLAN)
             return
         log.count(held, frozenset())
-        if known.digest == digest:
+        if known.digest == sheet.digest:
             log.findings.add("duplicate-file", f"the same record as {clip(known.log.name)}; read once")
         else:
             message = f"another plan of this task is in {clip(known.log.name)}; that one is used"
@@ -84,24 +72,24 @@ class _TaskRecords:
             if known is None:
                 bundle.judgments[judgment.by] = judgment
                 return
-            if known.digest == judgment.digest:
-                message = f"the same record as {clip(known.log.name)}; read once"
-                judgment.log.findings.add("duplicate-file", message)
-                judgment.log.count(judgment.held, frozenset())
+            if known.sheet.digest == judgment.sheet.digest:
+                message = f"the same record as {clip(known.sheet.log.name)}; read once"
+                judgment.sheet.log.findings.add("duplicate-file", message)
+                judgment.sheet.log.count(judgment.held, frozenset())
                 return
-        self._another(agent, task, judgment.log).judgments[judgment.by] = judgment
+        self._another(agent, task, judgment.sheet.log).judgments[judgment.by] = judgment
 
-    def add_trajectory(self, trajectory: DevAITrajectory, agent: str, task: str) -> None:
+    def add_trajectory(self, source: Source, log: FileLog, agent: str, task: str) -> None:
         """Puts a trajectory into the first bundle of its run that has none."""
         for bundle in self.bundles[agent][task]:
             if bundle.trajectory is None:
-                bundle.trajectory = trajectory
+                bundle.trajectory = source, log
                 return
-            if bundle.trajectory.digest == trajectory.digest:
-                message = f"the same bytes as {clip(bundle.trajectory.log.name)}; read once"
-                trajectory.log.findings.add("duplicate-file", message)
+            _, known = bundle.trajectory
+            if known.sha256 == log.sha256:
+                log.findings.add("duplicate-file", f"the same bytes as {clip(known.name)}; read once")
                 return
-        self._another(agent, task, trajectory.log).trajectory = trajectory
+        self._another(agent, task, log).trajectory = source, log
 
     def agent(self, hint: Hint, log: FileLog) -> str:
         """The agent of a file's run: by its folder, else as the caller says."""
@@ -143,23 +131,21 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
                 _sort(source, content, log, tasks_found)
     _take_missing_plans(tasks_found)
     graphs = {
-        task: intake.graphs.add(plan_graph(plan.sheet, plan.log.findings), plan.log)
+        task: intake.graphs.add(plan_graph(plan, plan.log.findings), plan.log)
         for task, plan in sorted(tasks_found.plans.items())
     }
     for agent, tasks in sorted(tasks_found.bundles.items()):
         with intake.ledger(f"devai-{agent}") as write:
             for task, bundles in sorted(tasks.items()):
                 for bundle in bundles:
-                    plan = tasks_found.plans.get(task)
-                    write_run(bundle, plan.sheet if plan else None, graphs.get(task), intake, write)
+                    write_run(bundle, tasks_found.plans.get(task), graphs.get(task), intake, write)
 
 
 def _sort(source: Source, content: str, log: FileLog, tasks_found: _TaskRecords) -> None:
     """Puts the records of one file where they belong."""
     hint = hint_of(source.folders)
     if _holds_steps(content, hint):
-        trajectory = DevAITrajectory(source=source, log=log, digest=log.sha256)
-        tasks_found.add_trajectory(trajectory, tasks_found.agent(hint, log), cut_name(source.stem))
+        tasks_found.add_trajectory(source, log, tasks_found.agent(hint, log), cut_name(source.stem))
         return
     records = [element.value for element in JsonReader(content, log.findings).values()]
     tidier = Tidier(_SHEET, log.findings)
@@ -168,13 +154,11 @@ def _sort(source: Source, content: str, log: FileLog, tasks_found: _TaskRecords)
         log.records += 1
         if isinstance(record, dict) and isinstance(record.get("requirements"), list):
             sheet = read_sheet(record, _task(record, source, log, alone=len(records) == 1), log)
-            digest = sha256(msgspec.json.encode(record)).hexdigest()
             if hint.kind == "plan" or (hint.kind is None and not sheet.is_judged):  # no verdicts: a plan
-                tasks_found.add_plan(sheet, digest, held, log)
+                tasks_found.add_plan(sheet, held)
             else:
                 by = hint.by or _judge(sheet, log)
-                judgment = Judgment(sheet=sheet, by=by, log=log, held=held, digest=digest)
-                tasks_found.add_judgment(judgment, tasks_found.agent(hint, log))
+                tasks_found.add_judgment(Judgment(sheet, by, held), tasks_found.agent(hint, log))
         else:
             log.findings.add("not-this-format", "a record lists no requirements", severity="note")
             log.count(held, frozenset())
@@ -217,12 +201,11 @@ def _take_missing_plans(tasks_found: _TaskRecords) -> None:
             for judgment in (one for bundle in bundles for one in bundle.judgments.values()):
                 missing = task not in tasks_found.plans
                 if missing:
-                    log = judgment.log
-                    tasks_found.plans[task] = _Plan(sheet=judgment.sheet, log=log, digest=judgment.digest)
+                    tasks_found.plans[task] = judgment.sheet
                     message = f"no task instance of {clip(task)} was given; the plan is taken from this sheet"
-                    log.findings.add("plan-from-verdicts", message)
+                    judgment.sheet.log.findings.add("plan-from-verdicts", message)
                 kept = _VERDICTS | _PLAN if missing else _VERDICTS
-                judgment.log.count(judgment.held, kept)
+                judgment.sheet.log.count(judgment.held, kept)
 
 
 IMPORTER: Final = importer(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Final
+
+import msgspec
 
 from untaken import limits
 from untaken.plans import Check, PlanGraph, SubGoal
@@ -42,9 +45,11 @@ class DevAIRequirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A plan or a verdict sheet: the same record, without or with verdicts."""
+    """A plan or a verdict sheet: the same record, without or with verdicts; `log` is of its file."""
 
     task: str
+    log: FileLog
+    digest: str
     requirements: Mapping[str, DevAIRequirement]
     metadata: Mapping[str, Any]
     record: Mapping[str, Any]
@@ -91,6 +96,8 @@ def read_sheet(record: Mapping[str, Any], task: str, log: FileLog) -> Sheet:
     judged = any(one.passed is not None for one in requirements.values())
     return Sheet(
         task=task,
+        log=log,
+        digest=sha256(msgspec.json.encode(record)).hexdigest(),
         requirements=requirements,
         metadata=_metadata(record),
         record=record,

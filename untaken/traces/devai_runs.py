@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from untaken.ledger import Message, Observation, RunFinished, RunStarted, ToolCall, Verdict
 from untaken.traces.devai_model import DevAIRequirement, Sheet, sub_goal_id
@@ -39,35 +39,23 @@ STEPS = Places(
 )
 
 
-@dataclass(slots=True, kw_only=True)
-class Judgment:
-    """A verdict sheet and the account of its file; `held` counts its values by place."""
+class Judgment(NamedTuple):
+    """A verdict sheet; `held` counts its values by place."""
 
     sheet: Sheet
     by: str
-    log: FileLog
     held: Held
-    digest: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DevAITrajectory:
-    """A file of steps, read again when its run is written."""
-
-    source: Source
-    log: FileLog
-    digest: str
 
 
 @dataclass(slots=True, kw_only=True)
 class Bundle:
-    """The files about one run."""
+    """The files about one run; that of its steps is read again when the run is written."""
 
     agent: str
     task: str
     number: int
     judgments: dict[str, Judgment] = field(default_factory=dict)
-    trajectory: DevAITrajectory | None = None
+    trajectory: tuple[Source, FileLog] | None = None
 
     @property
     def run_id(self) -> str:
@@ -77,8 +65,8 @@ class Bundle:
 
     def logs(self) -> list[FileLog]:
         """The accounts of its files."""
-        logs = [one.log for one in self.judgments.values()]
-        return [*logs, self.trajectory.log] if self.trajectory else logs
+        logs = [one.sheet.log for one in self.judgments.values()]
+        return [*logs, self.trajectory[1]] if self.trajectory else logs
 
 
 def write_run(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Intake, write: WriteRun) -> None:
@@ -102,7 +90,7 @@ def write_run(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Int
     )
     totals = DevAITotals()
     if steps and bundle.trajectory:
-        totals = write_steps(run, steps, EPOCH + TICK, bundle.trajectory.log)
+        totals = write_steps(run, steps, EPOCH + TICK, bundle.trajectory[1])
     now = run.drafts[-1].ts or EPOCH
     judges = sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))  # people first
     if plan is not None:
@@ -115,11 +103,11 @@ def write_run(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Int
     write(run, *bundle.logs())
 
 
-def _steps(trajectory: DevAITrajectory | None, intake: Intake) -> list[dict[str, object]]:
+def _steps(trajectory: tuple[Source, FileLog] | None, intake: Intake) -> list[dict[str, object]]:
     if trajectory is None:
         return []
-    log = trajectory.log
-    content = intake.text(trajectory.source, log)
+    source, log = trajectory
+    content = intake.text(source, log)
     tidier = Tidier(STEPS, log.findings)
     steps = []
     for element in JsonReader(content or "", log.findings).values():
@@ -138,8 +126,8 @@ def _steps(trajectory: DevAITrajectory | None, intake: Intake) -> list[dict[str,
 
 def _write_verdicts(run: RunDraft, judgment: Judgment, plan: Sheet, now: datetime) -> datetime:
     """Writes a sheet's verdicts, in the order of the plan; returns the moment of the last."""
-    joined = join_by_id_or_text(plan, judgment.sheet, run.run_id, judgment.log.findings)
-    _compare(joined, plan, run.run_id, judgment.log.findings)
+    joined = join_by_id_or_text(plan, judgment.sheet, run.run_id, judgment.sheet.log.findings)
+    _compare(joined, plan, run.run_id, judgment.sheet.log.findings)
     for planned in plan.requirements.values():
         given = joined.requirements.get(planned.id)
         if given is None:
