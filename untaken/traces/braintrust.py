@@ -19,7 +19,7 @@ from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import usage
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places
-from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
+from untaken.traces.trace_records import TraceFiles, Traces, trace_converter
 from untaken.traces.trace_run import TraceRun
 
 Row = Mapping[str, Any]
@@ -133,11 +133,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
                 traces.add(first_text([row], ("root_span_id", "span_id")) or files.stem, row)
     if not traces:
         files.refuse("there is no span of a trace in it")
-    for trace, records in traces.items():
-        rows = read_once(records, lambda row: text(row.get("span_id")), "span", files.findings)
-        run = trace_run(trace, rows, files.findings)
-        run.files = traces.places(trace)
-        yield run
+    yield from traces.runs(lambda name, rows: [trace_run(name, rows, files.findings)], "span_id", "span")
 
 
 IMPORTER: Final = importer(

@@ -18,7 +18,7 @@ from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import Amounts
 from untaken.traces.task_texts import ANSWERS, described
 from untaken.traces.tidy import Places
-from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
+from untaken.traces.trace_records import TraceFiles, Traces, trace_converter
 from untaken.traces.trace_run import TraceRun
 
 KINDS: Final = frozenset(
@@ -237,11 +237,9 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
                 traces.add(text(_first(record, "traceId")) or files.stem, record)
     if not traces:
         files.refuse("there is no observation of a trace in it")
-    for name, records in traces.items():
-        observations = read_once(records, lambda each: text(each.get("id")), "observation", files.findings)
-        run = trace_run(about.get(name, {}), name, observations, files.findings)
-        run.files = traces.places(name)
-        yield run
+    yield from traces.runs(
+        lambda name, each: [trace_run(about.get(name, {}), name, each, files.findings)], "id", "observation"
+    )
 
 
 IMPORTER: Final = importer(

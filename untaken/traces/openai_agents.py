@@ -19,7 +19,7 @@ from untaken.traces.readings import first_text, mapping, moment, objects, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import USAGE, usage
 from untaken.traces.tidy import Places
-from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
+from untaken.traces.trace_records import TraceFiles, Traces, trace_converter
 from untaken.traces.trace_run import Answered, Called, Item, TraceRun
 
 Span = Mapping[str, Any]
@@ -202,11 +202,9 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
                 traces.add(text(item.get("trace_id")) or "", item)
     if not traces:
         files.refuse("there is no trace and no span in it")
-    for name, records in traces.items():
-        spans = read_once(records, lambda span: text(span.get("id")), "span", files.findings)
-        run = trace_run(about.get(name, {}), spans, files.findings)
-        run.files = traces.places(name)
-        yield run
+    yield from traces.runs(
+        lambda name, spans: [trace_run(about.get(name, {}), spans, files.findings)], "id", "span"
+    )
 
 
 IMPORTER: Final = importer(

@@ -29,6 +29,7 @@ from untaken.traces.sources import (
     OnDisk,
     Source,
     SourcePlace,
+    beginning,
     decompressed_pieces,
     head,
     is_compressed,
@@ -146,7 +147,7 @@ def _sampled(name: str, start: bytes, archive: bytes | Path, pieces: Callable[[]
     if start.startswith(ZIP):
         return Sample(name=name, head=start, shape="zip", members=_members(archive))
     if is_parquet(start):
-        start = _beginning(pieces())
+        start = beginning(pieces())
     if not start.strip():
         return Sample(name=name, head=start)
     if b"\0" in start and not start.startswith(UTF_16):  # UTF-16 is full of zeros
@@ -163,17 +164,6 @@ def _sampled(name: str, start: bytes, archive: bytes | Path, pieces: Callable[[]
         return Sample(name=name, head=start, text=text, shape=shape, records=tuple(found)) if found else None
 
     return Sample(name=name, head=start, text=text, shape=shape, records=records, outline=outline)
-
-
-def _beginning(pieces: Iterable[bytes]) -> bytes:
-    """The first bytes of some pieces; none where they cannot be had."""
-    start = bytearray()
-    with suppress(UntakenError):
-        for piece in pieces:
-            start += piece
-            if len(start) >= HEAD_BYTES:
-                break
-    return bytes(start[:HEAD_BYTES])
 
 
 def outline_of(pieces: Iterable[bytes]) -> list[Any]:

@@ -137,13 +137,7 @@ class Source:
 
     def head(self) -> bytes:
         """The first bytes of the content, decompressed as far as they go; empty where they cannot be had."""
-        start = bytearray()
-        with suppress(UntakenError):  # what came before a fault is often enough to know the format
-            for piece in self.pieces():
-                start += piece
-                if len(start) >= HEAD_BYTES:
-                    break
-        return bytes(start[:HEAD_BYTES])
+        return beginning(self.pieces())
 
     def short(self) -> bytes | None:
         """The content, decompressed; ``None`` where it is so long that it is better read in pieces.
@@ -171,11 +165,27 @@ class Source:
         return decompressed_pieces(self.place.pieces(), self.place.size, self.name)
 
 
+def beginning(pieces: Iterable[bytes]) -> bytes:
+    """The first bytes of some pieces, as far as they can be had."""
+    start = bytearray()
+    with suppress(UntakenError):  # what came before a fault is often enough to know the format
+        for piece in pieces:
+            start += piece
+            if len(start) >= HEAD_BYTES:
+                break
+    return bytes(start[:HEAD_BYTES])
+
+
+def unpacked_name(name: str) -> str:
+    """A name without the ending of a compression."""
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    return name
+
+
 def stem_of(name: str) -> str:
     """The last part of a path, without its ending and the ending of a compression."""
-    last = name.rstrip("/").rpartition("/")[2]
-    for ending in COMPRESSED:
-        last = last.removesuffix(ending)
+    last = unpacked_name(name.rstrip("/").rpartition("/")[2])
     return last.rsplit(".", 1)[0] or last  # `.json` has nothing before its ending
 
 
@@ -415,10 +425,7 @@ def _open(
 
 def wanted(name: str, extensions: tuple[str, ...]) -> bool:
     """True for a file whose ending says that it may be of the format."""
-    lowered = name.lower()
-    for ending in COMPRESSED:
-        lowered = lowered.removesuffix(ending)
-    last = lowered.rsplit("/", 1)[-1]
+    last = unpacked_name(name.lower()).rpartition("/")[2]
     is_lines = last.endswith(PARQUET) and ".jsonl" in extensions  # its rows are read as lines
     return (is_lines or last.endswith(extensions)) and (not last.startswith(".") or last in extensions)
 

@@ -12,7 +12,7 @@ from untaken.traces import parquet
 from untaken.traces.jsontext import decode_text
 from untaken.traces.losses import Findings, clip
 from untaken.traces.sample import Sample
-from untaken.traces.sources import COMPRESSED, Source
+from untaken.traces.sources import Source, unpacked_name
 
 ENDING: Final = ".csv"
 TABLES: Final = (ENDING, parquet.ENDING)
@@ -24,10 +24,7 @@ _CELL_CHARS: Final = 16 * 1024 * 1024
 
 def is_table(name: str, endings: tuple[str, ...] = (ENDING,)) -> bool:
     """Whether a file is a CSV table, or one of another kind, by its name."""
-    bare = name.lower()
-    for ending in COMPRESSED:
-        bare = bare.removesuffix(ending)
-    return bare.endswith(endings)
+    return unpacked_name(name.lower()).endswith(endings)
 
 
 def table_rows(source: Source, findings: Findings) -> Iterator[dict[str, Any]]:

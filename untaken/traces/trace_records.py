@@ -12,7 +12,7 @@ from untaken.errors import UntakenError
 from untaken.numbers import counted
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings
-from untaken.traces.readings import mapping
+from untaken.traces.readings import mapping, text
 from untaken.traces.sources import Source
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile, is_read_twice
@@ -140,6 +140,16 @@ class Traces:
     def items(self) -> Iterable[tuple[str, list[dict[str, Any]]]]:
         """Each trace with its records."""
         return self._records.items()
+
+    def runs(
+        self, read: Callable[[str, list[dict[str, Any]]], Iterable[TraceRun]], key: str, what: str
+    ) -> Iterator[TraceRun]:
+        """The runs that are read of each trace, whose records, named by their `key`, come once each."""
+        for trace, records in self._records.items():
+            once = read_once(records, lambda record: text(record.get(key)), what, self._files.findings)
+            for run in read(trace, once):
+                run.files = self.places(trace)
+                yield run
 
     def places(self, *traces: str) -> tuple[int, ...]:
         """The files that traces are in, by their place among those read together."""

@@ -20,7 +20,7 @@ from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import added
 from untaken.traces.task_texts import ANSWERS, described
 from untaken.traces.tidy import Places
-from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
+from untaken.traces.trace_records import TraceFiles, Traces, trace_converter
 from untaken.traces.trace_run import Called, TraceRun
 
 Call = Mapping[str, Any]
@@ -208,12 +208,11 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
                 traces.add(text(call.get("trace_id")) or files.stem, call)
     if not traces:
         files.refuse("there is no call of an op in it")
-    for trace, records in traces.items():
-        calls = read_once(records, lambda call: text(call.get("id")), "call", files.findings)
-        for name, own in _runs(calls, trace).items():
-            run = trace_run(name, own, files.findings)
-            run.files = traces.places(trace)
-            yield run
+    yield from traces.runs(
+        lambda trace, calls: (trace_run(*each, files.findings) for each in _runs(calls, trace).items()),
+        "id",
+        "call",
+    )
 
 
 IMPORTER: Final = importer(
