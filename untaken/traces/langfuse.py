@@ -145,8 +145,8 @@ def _root(
 def _evaluation(score: Mapping[str, Any]) -> dict[str, Any]:
     value, label = score.get("value"), _first(score, "stringValue")
     # Other labels are of categories, and say no outcome; a category is no number.
-    said = label if str(label).lower() in ("true", "false") else None
-    return score_event(score.get("name"), None if isinstance(value, str) else value, said)
+    known = label if str(label).lower() in ("true", "false") else None
+    return score_event(score.get("name"), None if isinstance(value, str) else value, known)
 
 
 def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> Span:
