@@ -25,6 +25,7 @@ from untaken.scoring.run_score import (
 from untaken.scoring.scoring import (
     recounted as recounted,
     score_outcome as score_outcome,
+    score_detail as score_detail,
     score_run as score_run,
     score_together as score_together,
 )

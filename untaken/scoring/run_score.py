@@ -169,6 +169,7 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         results: how each sub-goal ended, in graph order; `nodes` say in words, too, what that rests on.
+        completed_at: of each of them, `seq` after which it was completed, where a moment is known.
         detail: `nodes` and `progress`, worked out when one of them is asked for.
         graph_id, graph_version: of its plan graph; empty and 0 for a run that only its outcome is counted of.
         required: number of requirements (`counted`), the denominator of coverage, completion and the figures
@@ -198,6 +199,7 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
     cost: Score
     steps: Score
     results: tuple[NodeResult, ...]
+    completed_at: tuple[int | None, ...] = ()
     missing: MissingRule
     required: int
     attempted: int | Unscored

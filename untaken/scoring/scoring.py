@@ -204,9 +204,10 @@ def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in
     )
 
 
-def _detail_of(
+def score_detail(
     run: Run | Callable[[], Run], graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule
 ) -> ScoreDetail:
+    """What a run's score rests on, of the run or of what gives it."""
     again = run if isinstance(run, Run) else run()
     return _detail(_judge([again], graph, verdicts, in_words=True), 0, missing)
 
@@ -248,7 +249,7 @@ def _assemble(
     details: Sequence[ScoreDetail | Callable[[], ScoreDetail]] = (
         [_detail(judged, at, missing) for at in range(len(runs))]
         if again is None
-        else [partial(_detail_of, run, graph, verdicts, missing) for run in again]
+        else [partial(score_detail, run, graph, verdicts, missing) for run in again]
     )
     for run, detail, trace, mapping, tried, decisions, known, order, rate in zip(
         runs,
@@ -279,6 +280,7 @@ def _assemble(
             graph_id=graph.id,
             graph_version=graph.version,
             results=known.results,
+            completed_at=tuple([decisions[name].at for name in compiled.criteria]),
             missing=missing,
             completed_with_deps=deps[0],
             completed_with_deps_all=deps[1],

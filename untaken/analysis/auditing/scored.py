@@ -74,11 +74,8 @@ class PlannedRun:
     @cached_property
     def completions(self) -> dict[str, int]:
         """`seq` after which each sub-goal was completed, where a moment is known."""
-        return {
-            node.sub_goal: node.completed_at
-            for node in self.score.nodes
-            if node.completed and node.completed_at is not None
-        }
+        ended = zip(self.score.results, self.score.completed_at, strict=True)
+        return {each.sub_goal: at for each, at in ended if each.completed and at is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

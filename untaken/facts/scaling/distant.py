@@ -359,7 +359,8 @@ class Same:
             return record
         texts = {name: self.value(getattr(score, name)) for name in TEXTS}
         mapped = tuple(map(self.value, score.mapped))
-        score = msgspec.structs.replace(score, results=results, mapped=mapped, **texts)
+        moments = self.value(score.completed_at)
+        score = msgspec.structs.replace(score, results=results, completed_at=moments, mapped=mapped, **texts)
         return msgspec.structs.replace(record, score=score)
 
     def event(self, event: AnyEvent) -> AnyEvent:

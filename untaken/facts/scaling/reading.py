@@ -35,6 +35,7 @@ from untaken.scoring import (
     RunScore,
     ScoreDetail,
     recounted,
+    score_detail,
     score_outcome,
     score_run,
     score_together,
@@ -425,8 +426,7 @@ def with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> Score
         graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
         if isinstance(graph, Unscored):
             raise TypeError("a run with a score has a plan graph")
-        again = score_run(run, graph, missing=missing, verdicts=scoring.verdicts)
-        return again.detail.known
+        return score_detail(run, graph, scoring.verdicts, missing)
 
     score = msgspec.structs.replace(each.score, detail=DetailLater(scored))
     return msgspec.structs.replace(each, score=score)
