@@ -14,7 +14,7 @@ from untaken.plans import PlanGraph
 from untaken.scoring import NodeResult, RunScore
 from untaken.views.html.markup import Markup, row, run_list, section, short, table, tag, together
 from untaken.views.html.plan_picture import Picture, described, legend, plan_picture
-from untaken.views.review import ReviewItem, ReviewKind, review_queue
+from untaken.views.review import OrderedRun, ReviewKind, review_order
 from untaken.views.statuses import STAR, STATUS, StatusName, shown_status
 
 FOCUSED: Final = 4
@@ -40,7 +40,7 @@ class RunPattern:
     kind: ReviewKind
     graph: PlanGraph
     example: RunScore
-    runs: tuple[ReviewItem, ...]
+    runs: tuple[OrderedRun, ...]
 
     @property
     def undone(self) -> tuple[NodeResult, ...]:
@@ -51,8 +51,8 @@ class RunPattern:
 
 def run_patterns(corpus: Corpus) -> tuple[RunPattern, ...]:
     """Every pattern that needs a look: outcome and sub-goals disagree, or the run failed; most runs first."""
-    found: dict[object, list[ReviewItem]] = {}
-    for item in review_queue(corpus):
+    found: dict[object, list[OrderedRun]] = {}
+    for item in review_order(corpus):
         score = corpus.scores[item.digest]
         if item.failing and isinstance(score, RunScore) and score.results:
             statuses = tuple((node.sub_goal, shown_status(node)) for node in score.results)
@@ -69,7 +69,7 @@ def run_patterns(corpus: Corpus) -> tuple[RunPattern, ...]:
     )
 
 
-def _pattern(corpus: Corpus, items: Sequence[ReviewItem]) -> RunPattern | None:
+def _pattern(corpus: Corpus, items: Sequence[OrderedRun]) -> RunPattern | None:
     run, score = corpus.runs[items[0].digest], corpus.scores[items[0].digest]
     graph, _ = corpus.graphs.for_task(run.task_id, run.started.graph)
     if isinstance(score, Unscored) or isinstance(graph, Unscored):
