@@ -230,6 +230,7 @@ def test_a_critical_violation_is_a_reached_sub_goal_with_a_missing_critical_ance
         for node in score.nodes
         for dep in score.nodes
         if dep.sub_goal in before[node.sub_goal]
+        and node.status != "not_required"
         and (node.attempted or node.completed)
         and dep.critical
         and dep.completed is False
