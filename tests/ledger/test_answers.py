@@ -9,18 +9,15 @@ from untaken.ledger.events import Observation, ToolCall
 from untaken.ledger.run import paired
 
 PAIRS: list[tuple[str, RunBuilder, list[str | None]]] = [
-    (
-        "by its id, in whatever order",
-        a_run().call("a").call("b").observe(call_id="c1").observe(call_id="c2"),
-        ["a", "b"],
-    ),
+    ("by its id, in whatever order", a_run().call("a").call("b").observe(call_id="c1").observe(call_id="c2"),
+     ["a", "b"]),
     ("without an id, the call before it", a_run().call("a").observe().call("b").observe(), ["a", "b"]),
     ("without an id after the last call", a_run().call("a").call("b").observe().observe(), ["b", "b"]),
     ("before any call", a_run().observe().call("a"), [None]),
     ("by an id that no call has", a_run().call("a").observe(call_id="c9"), [None]),
     ("by the id of a later call", a_run().observe(call_id="c1").call("a"), [None]),
     ("without any call", a_run().observe(), [None]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("builder", "want"), [pytest.param(b, w, id=desc) for desc, b, w in PAIRS])

@@ -221,27 +221,15 @@ class Wrong(NamedTuple):
 WRONG = [
     Wrong("a number for a name", Message, {"role": 5, "content": "x"}, "role"),
     Wrong("a text for a truth", RunFinished, {"success": "yes", "steps": 1}, "success"),
-    Wrong(
-        "a field misspelt",
-        Message,
-        {"rule": "user", "content": "x"},
-        "MESSAGE.rule: unknown field; did you mean 'role'?",
-    ),
-    Wrong(
-        "NaN for a cost",
-        RunFinished,
-        {"success": True, "steps": 1, "cost": math.nan},
-        "RUN_FINISHED.cost: nan",
-    ),
-    Wrong(
-        "NaN for a metric",
-        RunFinished,
-        {"success": True, "steps": 1, "metrics": {"f1": math.nan}},
-        "RUN_FINISHED.metrics.f1",
-    ),
+    Wrong("a field misspelt", Message, {"rule": "user", "content": "x"},
+          "MESSAGE.rule: unknown field; did you mean 'role'?"),
+    Wrong("NaN for a cost", RunFinished, {"success": True, "steps": 1, "cost": math.nan},
+          "RUN_FINISHED.cost: nan"),
+    Wrong("NaN for a metric", RunFinished, {"success": True, "steps": 1, "metrics": {"f1": math.nan}},
+          "RUN_FINISHED.metrics.f1"),
     Wrong("a list for arguments", ToolCall, {"call_id": "c", "tool": "x", "arguments": [1]}, "arguments"),
     Wrong("nobody's verdict", Verdict, {"sub_goal": "s", "passed": True, "by": "me"}, "by"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG, ids=lambda case: case.desc)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+
+from untaken.workspace import Workspace
 
 DATABASES = ("sqlite", "postgresql")
 
@@ -35,3 +41,24 @@ def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
         monkeypatch.setenv("UNTAKEN_STORE", new_database(request.getfixturevalue("postgresql")))
     return name
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, database: str) -> Iterator[Workspace]:
+    """An empty one."""
+    with Workspace(tmp_path / "w") as opened:
+        yield opened
+
+
+@pytest.fixture
+def in_two_processes(tmp_path: Path, database: str) -> Callable[[str], None]:
+    """Runs a program twice at once: on the folder of the workspace, as `left` and as `right`."""
+    path = os.pathsep.join(str(Path(__file__).parents[level]) for level in (0, 1, 2))
+
+    def run(program: str) -> None:
+        words = [sys.executable, "-W", "error", "-c", program, str(tmp_path / "w")]
+        given = {"env": {**os.environ, "PYTHONPATH": path}, "stderr": subprocess.PIPE, "text": True}
+        writers = [subprocess.Popen([*words, who], **given) for who in ("left", "right")]
+        assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [("", 0), ("", 0)]
+
+    return run

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,82 +38,75 @@ def stored(workspace: Workspace) -> Path:
     return file.path
 
 
-def test_appended_events_are_read_with_the_run_and_leave_its_identity(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        before, digest = run_of(workspace), workspace.digest()
-        head = workspace.append_events(before, [verdict(), note("seen")])
-        after = run_of(workspace)
-        assert (after.digest, after.integrity.verdict, after.integrity.head) == (
-            before.digest,
-            "INTACT",
-            head,
-        )
-        assert [v.by for v in after.of(Verdict)] == ["human:ann"]
-        assert [n.text for n in after.of(ReviewNote)] == ["seen"]
-        assert run_of(workspace, "r2").integrity.verdict == "INTACT"
-        assert workspace.heads()["r1"] == head
-        assert workspace.digest() != digest
-        assert stored(workspace).read_bytes().startswith(LEDGER)
+def test_appended_events_are_read_with_the_run_and_leave_its_identity(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    before, digest = run_of(workspace), workspace.digest()
+    head = workspace.append_events(before, [verdict(), note("seen")])
+    after = run_of(workspace)
+    assert (after.digest, after.integrity.verdict, after.integrity.head) == (
+        before.digest,
+        "INTACT",
+        head,
+    )
+    assert [v.by for v in after.of(Verdict)] == ["human:ann"]
+    assert [n.text for n in after.of(ReviewNote)] == ["seen"]
+    assert run_of(workspace, "r2").integrity.verdict == "INTACT"
+    assert workspace.heads()["r1"] == head
+    assert workspace.digest() != digest
+    assert stored(workspace).read_bytes().startswith(LEDGER)
 
 
-def test_a_run_read_before_others_wrote_can_still_be_appended_to(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        stale = run_of(workspace)
-        for number in range(3):
-            workspace.append_events(stale, [note(str(number))])
-        assert [n.text for n in run_of(workspace).of(ReviewNote)] == ["0", "1", "2"]
+def test_a_run_read_before_others_wrote_can_still_be_appended_to(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    stale = run_of(workspace)
+    for number in range(3):
+        workspace.append_events(stale, [note(str(number))])
+    assert [n.text for n in run_of(workspace).of(ReviewNote)] == ["0", "1", "2"]
 
 
-def test_nothing_to_append_writes_nothing(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        digest = workspace.digest()
-        workspace.append_events(run_of(workspace), [])
-        assert (workspace.digest(), stored(workspace).read_bytes()) == (digest, LEDGER)
+def test_nothing_to_append_writes_nothing(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    digest = workspace.digest()
+    workspace.append_events(run_of(workspace), [])
+    assert (workspace.digest(), stored(workspace).read_bytes()) == (digest, LEDGER)
 
 
-def test_the_original_bytes_again_keep_what_was_appended(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        workspace.append_events(run_of(workspace), [verdict()])
-        digest = workspace.digest()
-        again = workspace.add("a.jsonl", LEDGER)
-        assert (again.new, {i.verdict for i in again.integrity}) == (False, {"INTACT"})
-        assert (workspace.digest(), len(run_of(workspace).of(Verdict))) == (digest, 1)
+def test_the_original_bytes_again_keep_what_was_appended(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    workspace.append_events(run_of(workspace), [verdict()])
+    digest = workspace.digest()
+    again = workspace.add("a.jsonl", LEDGER)
+    assert (again.new, {i.verdict for i in again.integrity}) == (False, {"INTACT"})
+    assert (workspace.digest(), len(run_of(workspace).of(Verdict))) == (digest, 1)
 
 
 @pytest.mark.parametrize("state", [0, 1, 2])
-def test_a_ledger_taken_from_here_is_recognised_when_it_comes_back(state: int, tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        states = [LEDGER]
-        for text in ("first", "second"):
-            workspace.append_events(run_of(workspace), [note(text)])
-            states.append(stored(workspace).read_bytes())
-        added = workspace.add("from a colleague.jsonl", states[state])
-        assert (added.new, {i.verdict for i in added.integrity}) == (False, {"INTACT"})
-        assert (len(workspace.files()), len(run_of(workspace).of(ReviewNote))) == (1, 2)
+def test_a_ledger_taken_from_here_is_recognised_when_it_comes_back(state: int, workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    states = [LEDGER]
+    for text in ("first", "second"):
+        workspace.append_events(run_of(workspace), [note(text)])
+        states.append(stored(workspace).read_bytes())
+    added = workspace.add("from a colleague.jsonl", states[state])
+    assert (added.new, {i.verdict for i in added.integrity}) == (False, {"INTACT"})
+    assert (len(workspace.files()), len(run_of(workspace).of(ReviewNote))) == (1, 2)
 
 
-def test_a_cut_copy_of_the_original_is_not_taken_for_an_earlier_state(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        workspace.append_events(run_of(workspace), [verdict()])
-        cut = LEDGER[: -len(OTHER.lines[-1]) - 1]
-        added = workspace.add("cut.jsonl", cut)
-        assert [(i.run_id, i.verdict) for i in added.integrity] == [("r1", "INTACT"), ("r2", "TRUNCATED")]
+def test_a_cut_copy_of_the_original_is_not_taken_for_an_earlier_state(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    workspace.append_events(run_of(workspace), [verdict()])
+    cut = LEDGER[: -len(OTHER.lines[-1]) - 1]
+    added = workspace.add("cut.jsonl", cut)
+    assert [(i.run_id, i.verdict) for i in added.integrity] == [("r1", "INTACT"), ("r2", "TRUNCATED")]
 
 
-def test_the_same_run_in_another_file_without_its_verdicts_does_not_hide_them(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", ONE.ledger(), origin="tau-bench")
-        workspace.append_events(run_of(workspace), [verdict()])
-        added = workspace.add("b.jsonl", LEDGER, origin="tau-bench")
-        assert {i.verdict for i in added.integrity} == {"INTACT", "UNANCHORED"}
-        runs, _ = workspace.read_runs()
-        assert sorted((run.run_id, len(run.of(Verdict))) for run in runs) == [("r1", 1), ("r2", 0)]
+def test_the_same_run_in_another_file_without_its_verdicts_does_not_hide_them(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", ONE.ledger(), origin="tau-bench")
+    workspace.append_events(run_of(workspace), [verdict()])
+    added = workspace.add("b.jsonl", LEDGER, origin="tau-bench")
+    assert {i.verdict for i in added.integrity} == {"INTACT", "UNANCHORED"}
+    runs, _ = workspace.read_runs()
+    assert sorted((run.run_id, len(run.of(Verdict))) for run in runs) == [("r1", 1), ("r2", 0)]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz"])
@@ -142,61 +132,55 @@ BROKEN = [
 
 @pytest.mark.parametrize(("desc", "data", "run_id", "code"), BROKEN, ids=[case[0] for case in BROKEN])
 def test_nothing_is_written_to_what_is_broken(
-    desc: str, data: bytes, run_id: str, code: str, tmp_path: Path
+    desc: str, data: bytes, run_id: str, code: str, workspace: Workspace
 ) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", data)
-        digest = workspace.digest()
-        with pytest.raises(UntakenError) as refused:
-            workspace.append_events(run_of(workspace, run_id), [verdict()])
-        assert (refused.value.code, refused.value.where.file) == (code, "a.jsonl")
-        assert (stored(workspace).read_bytes(), workspace.digest()) == (data, digest)
+    workspace.add("a.jsonl", data)
+    digest = workspace.digest()
+    with pytest.raises(UntakenError) as refused:
+        workspace.append_events(run_of(workspace, run_id), [verdict()])
+    assert (refused.value.code, refused.value.where.file) == (code, "a.jsonl")
+    assert (stored(workspace).read_bytes(), workspace.digest()) == (data, digest)
 
 
-def test_a_good_run_beside_a_broken_one_can_be_judged(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER.replace(b'"look"', b'"lock"'))
-        workspace.append_events(run_of(workspace, "r2"), [verdict()])
-        assert len(run_of(workspace, "r2").of(Verdict)) == 1
-        assert run_of(workspace, "r1").integrity.verdict == "ALTERED"
+def test_a_good_run_beside_a_broken_one_can_be_judged(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER.replace(b'"look"', b'"lock"'))
+    workspace.append_events(run_of(workspace, "r2"), [verdict()])
+    assert len(run_of(workspace, "r2").of(Verdict)) == 1
+    assert run_of(workspace, "r1").integrity.verdict == "ALTERED"
 
 
-def test_what_a_reader_would_refuse_is_refused(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        with pytest.raises(UntakenError, match="ledger-unwritable"):
-            workspace.append_events(run_of(workspace), [verdict(by="nobody")])
-        assert stored(workspace).read_bytes() == LEDGER
+def test_what_a_reader_would_refuse_is_refused(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    with pytest.raises(UntakenError, match="ledger-unwritable"):
+        workspace.append_events(run_of(workspace), [verdict(by="nobody")])
+    assert stored(workspace).read_bytes() == LEDGER
 
 
-def test_a_run_whose_ledger_was_removed_is_not_written_to(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        digest = workspace.add("a.jsonl", LEDGER).digest
-        run = run_of(workspace)
-        workspace.remove(digest)
-        with pytest.raises(UntakenError, match="run-unknown"):
-            workspace.append_events(run, [verdict()])
+def test_a_run_whose_ledger_was_removed_is_not_written_to(workspace: Workspace) -> None:
+    digest = workspace.add("a.jsonl", LEDGER).digest
+    run = run_of(workspace)
+    workspace.remove(digest)
+    with pytest.raises(UntakenError, match="run-unknown"):
+        workspace.append_events(run, [verdict()])
 
 
-def test_a_stored_ledger_changed_by_somebody_else_is_refused(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        run = run_of(workspace)
-        forged = a_run("r1").call("look").finish(success=False).verdict("s", True).ledger()
-        stored(workspace).write_bytes(forged + OTHER.ledger())
-        with pytest.raises(UntakenError, match="ledger-broken-run"):
-            workspace.append_events(run, [verdict()])
-        assert run_of(workspace).integrity.verdict == "ALTERED"
+def test_a_stored_ledger_changed_by_somebody_else_is_refused(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    run = run_of(workspace)
+    forged = a_run("r1").call("look").finish(success=False).verdict("s", True).ledger()
+    stored(workspace).write_bytes(forged + OTHER.ledger())
+    with pytest.raises(UntakenError, match="ledger-broken-run"):
+        workspace.append_events(run, [verdict()])
+    assert run_of(workspace).integrity.verdict == "ALTERED"
 
 
-def test_only_the_ledger_that_changed_is_read_again(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        first, second = (workspace.add(f"{b.run_id}.jsonl", b.ledger()).digest for b in (ONE, OTHER))
-        known = workspace.read_files()
-        workspace.append_events(run_of(workspace), [verdict()])
-        now = workspace.read_files(known=known)
-        assert now[second] is known[second]
-        assert [len(run.of(Verdict)) for run in now[first].runs] == [1]
+def test_only_the_ledger_that_changed_is_read_again(workspace: Workspace) -> None:
+    first, second = (workspace.add(f"{b.run_id}.jsonl", b.ledger()).digest for b in (ONE, OTHER))
+    known = workspace.read_files()
+    workspace.append_events(run_of(workspace), [verdict()])
+    now = workspace.read_files(known=known)
+    assert now[second] is known[second]
+    assert [len(run.of(Verdict)) for run in now[first].runs] == [1]
 
 
 PROGRAM = """
@@ -214,21 +198,13 @@ with Workspace(folder) as workspace:
 """
 
 
-def test_two_processes_append_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
+def test_two_processes_append_at_once_and_nothing_is_lost(
+    tmp_path: Path, in_two_processes: Callable[[str], None]
+) -> None:
+    with Workspace(tmp_path / "w") as workspace:
         workspace.add("a.jsonl", LEDGER)
-    path = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2])])
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", PROGRAM, str(tmp_path), who],
-            env={**os.environ, "PYTHONPATH": path},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for who in ("left", "right")
-    ]
-    assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [("", 0), ("", 0)]
-    with Workspace(tmp_path) as workspace:
+    in_two_processes(PROGRAM)
+    with Workspace(tmp_path / "w") as workspace:
         run = run_of(workspace)
         assert run.integrity.verdict == "INTACT"
         for who in ("left", "right"):
@@ -247,14 +223,13 @@ REPEATS: list[tuple[str, list[Draft], int]] = [
 @pytest.mark.parametrize(("desc", "drafts", "written"), REPEATS, ids=[case[0] for case in REPEATS])
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_the_ledger_holds_already_is_not_written_again(
-    desc: str, drafts: list[Draft], written: int, at_once: bool, tmp_path: Path
+    desc: str, drafts: list[Draft], written: int, at_once: bool, workspace: Workspace
 ) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        stale = run_of(workspace)
-        for some in [drafts] if at_once else [[draft] for draft in drafts]:
-            workspace.append_events(stale, some)
-        assert len(run_of(workspace).events) - len(ONE.lines) == written
+    workspace.add("a.jsonl", LEDGER)
+    stale = run_of(workspace)
+    for some in [drafts] if at_once else [[draft] for draft in drafts]:
+        workspace.append_events(stale, some)
+    assert len(run_of(workspace).events) - len(ONE.lines) == written
 
 
 def said_by(run: Run, *, imported: bool) -> list[str]:

@@ -74,17 +74,16 @@ def sound(store: Workspace) -> None:
     assert next(check for check in diagnosis.checks if check.name == "orphans").state == "ok"
 
 
-def test_many_short_ledgers_of_traces_are_one_file_and_each_has_its_answer(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as store:
-        added = fill(store, *NAMES)
-        assert [(one.new, [i.run_id for i in one.integrity]) for one in added.values()] == [
-            (True, [name]) for name in NAMES
-        ]
-        assert len({one.digest for one in added.values()}) == 4
-        (bundle,) = store.ledgers()
-        assert (bundle.name, bundle.runs) == ("chat/a and 3 more.jsonl", 4)
-        assert ids(store) == list(NAMES)
-        sound(store)
+def test_many_short_ledgers_of_traces_are_one_file_and_each_has_its_answer(workspace: Workspace) -> None:
+    added = fill(workspace, *NAMES)
+    assert [(one.new, [i.run_id for i in one.integrity]) for one in added.values()] == [
+        (True, [name]) for name in NAMES
+    ]
+    assert len({one.digest for one in added.values()}) == 4
+    (bundle,) = workspace.ledgers()
+    assert (bundle.name, bundle.runs) == ("chat/a and 3 more.jsonl", 4)
+    assert ids(workspace) == list(NAMES)
+    sound(workspace)
 
 
 def test_what_was_uploaded_as_a_ledger_or_is_long_or_noteworthy_has_a_file_of_its_own(tmp_path: Path) -> None:

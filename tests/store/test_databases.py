@@ -56,30 +56,6 @@ def as_before_there_were_migrations(folder: Path) -> None:
 
 
 @pytest.mark.database("sqlite")
-def test_a_workspace_of_an_earlier_version_opens_as_it_was(tmp_path: Path) -> None:
-    as_before_there_were_migrations(tmp_path / "w")
-    for _ in range(2):
-        with Workspace(tmp_path / "w") as workspace:
-            assert workspace.digest() == DIGEST_BEFORE
-            assert len(workspace.audit_log()) == 4
-            workspace.audit("DTL-STRAT-006", "evaluation aborted", "r1")  # said before
-            assert len(workspace.audit_log()) == 4
-            runs, _ = workspace.read_runs()
-            assert [(r.run_id, r.integrity.verdict) for r in runs] == [
-                ("r1", "INTACT"),
-                ("r2", "INTACT"),
-                ("r1", "ALTERED"),
-            ]
-            assert [g.title for g in workspace.graph_set().graphs] == ["second"]
-            assert [(v.version, v.author) for v in workspace.graph_history("desk")] == [
-                (1, "upload"),
-                (2, "upload"),
-                (3, "upload"),
-            ]
-            assert workspace.diagnose().healthy
-
-
-@pytest.mark.database("sqlite")
 def test_many_may_open_an_earlier_workspace_at_once(tmp_path: Path) -> None:
     as_before_there_were_migrations(tmp_path / "w")
     seen: list[str] = []

@@ -41,27 +41,16 @@ def test_a_table_is_given_back_under_its_own_ledger_and_key_alone(tmp_path: Path
     assert load_table(tmp_path, LEDGER, "c" * 64) is None, "another table under this name"
 
 
-def cut(content: bytes) -> bytes:
-    return content[:-1]
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda content: content[:-1],
+    "emptied": lambda content: b"",
+    "longer": lambda content: content + b"\0",
+    "flipped": lambda content: content[:-3] + bytes([content[-3] ^ 1]) + content[-2:],
+    "signed otherwise": lambda content: bytes([content[0] ^ 1]) + content[1:],
+}
 
 
-def emptied(content: bytes) -> bytes:
-    return b""
-
-
-def longer(content: bytes) -> bytes:
-    return content + b"\0"
-
-
-def flipped(content: bytes) -> bytes:
-    return content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
-
-
-def signed_otherwise(content: bytes) -> bytes:
-    return bytes([content[0] ^ 1]) + content[1:]
-
-
-@pytest.mark.parametrize("damage", [cut, emptied, longer, flipped, signed_otherwise])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_damaged_table_is_none(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
     save_table(tmp_path, LEDGER, KEY, CONTENT)
     (file,) = tables(tmp_path)
@@ -116,17 +105,14 @@ def test_few_tables_of_a_ledger_are_kept_and_none_of_one_that_is_gone(tmp_path: 
     ]
 
 
-def test_with_a_ledger_its_tables_are_removed(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        first, other = (
-            workspace.add(f"{n}.jsonl", a_run(f"r{n}").finish().ledger()).digest for n in range(2)
-        )
-        for ledger in (first, other):
-            save_table(workspace.path, ledger, KEY, CONTENT)
-        assert workspace.remove(first)
-        assert load_table(workspace.path, first, KEY) is None
-        assert load_table(workspace.path, other, KEY) == CONTENT
-        assert workspace.diagnose().healthy
+def test_with_a_ledger_its_tables_are_removed(workspace: Workspace) -> None:
+    first, other = (workspace.add(f"{n}.jsonl", a_run(f"r{n}").finish().ledger()).digest for n in range(2))
+    for ledger in (first, other):
+        save_table(workspace.path, ledger, KEY, CONTENT)
+    assert workspace.remove(first)
+    assert load_table(workspace.path, first, KEY) is None
+    assert load_table(workspace.path, other, KEY) == CONTENT
+    assert workspace.diagnose().healthy
 
 
 def test_few_answers_of_a_name_are_kept_and_few_in_all(tmp_path: Path) -> None:
@@ -141,10 +127,9 @@ def test_few_answers_of_a_name_are_kept_and_few_in_all(tmp_path: Path) -> None:
     assert len(tables(tmp_path)) == ANSWERS_KEPT
 
 
-def test_with_any_ledger_all_answers_are_removed(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        ledger = workspace.add("r.jsonl", a_run("r").finish().ledger()).digest
-        save_answer(workspace.path, "table", KEY, CONTENT)
-        assert load_answer(workspace.path, "table", KEY) == CONTENT
-        assert workspace.remove(ledger)
-        assert load_answer(workspace.path, "table", KEY) is None
+def test_with_any_ledger_all_answers_are_removed(workspace: Workspace) -> None:
+    ledger = workspace.add("r.jsonl", a_run("r").finish().ledger()).digest
+    save_answer(workspace.path, "table", KEY, CONTENT)
+    assert load_answer(workspace.path, "table", KEY) == CONTENT
+    assert workspace.remove(ledger)
+    assert load_answer(workspace.path, "table", KEY) is None

@@ -20,12 +20,6 @@ from untaken.workspace.intake import take_in
 pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
 
 
-@pytest.fixture
-def workspace(tmp_path: Path):
-    with Workspace(tmp_path / "w") as opened:
-        yield opened
-
-
 def tau(trials: int = 2) -> bytes:
     """A tau-bench result: one task, one expected action, met in every trial."""
     task = {"user_id": "u1", "instruction": "refund", "actions": [{"name": "refund", "kwargs": {"order": 1}}]}
@@ -129,16 +123,18 @@ def test_an_archive_is_opened_and_its_names_never_become_paths(workspace: Worksp
     assert [path.name for path in tmp_path.iterdir()] == ["w"]
 
 
-def test_a_bomb_is_refused_in_words(workspace: Workspace) -> None:
-    rows = take_in(workspace, [("bomb.zip", archive({"zeros.json": b"\0" * 50_000_000}))])
-    assert [(row.kind, [f.code for f in row.findings]) for row in rows] == [
-        ("archive", ["archive-member-refused"])
-    ]
+REFUSED = [
+    ("bomb.zip", archive({"zeros.json": b"\0" * 50_000_000}), "archive-member-refused"),
+    ("cut.zip", archive({"a.jsonl": desk.careful(1).ledger()})[:60], "archive-refused"),
+]
 
 
-def test_a_damaged_archive_is_refused_in_words(workspace: Workspace) -> None:
-    (row,) = take_in(workspace, [("cut.zip", archive({"a.jsonl": desk.careful(1).ledger()})[:60])])
-    assert (row.new, [f.code for f in row.findings]) == (False, ["archive-refused"])
+@pytest.mark.parametrize(("name", "data", "code"), REFUSED, ids=["a bomb", "a damaged one"])
+def test_a_hostile_archive_is_refused_in_words(
+    workspace: Workspace, name: str, data: bytes, code: str
+) -> None:
+    (row,) = take_in(workspace, [(name, data)])
+    assert (row.kind, row.new, [finding.code for finding in row.findings]) == ("archive", False, [code])
 
 
 def test_verdicts_that_come_later_join_those_that_came_before(workspace: Workspace) -> None:

@@ -90,25 +90,24 @@ def kill_connections() -> None:
 
 @pytest.mark.parametrize("save", [note, ledger, removal, many], ids=lambda save: save.__name__)
 def test_wherever_connections_are_killed_it_is_said_in_words_and_again_completes(
-    tmp_path: Path, save: Callable[[Workspace], None]
+    workspace: Workspace, save: Callable[[Workspace], None]
 ) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("first.jsonl", FIRST.ledger())
-        before = state(workspace)
-        met, killed = [before], 0
-        for number in range(1, MOST_STATEMENTS):
-            with at_statement(number, kill_connections) as seen:
-                said = outcome(save, workspace)
-            assert said is None or (said.code, "s3cret" in str(said)) == ("store-unreachable", False)
-            killed += said is not None
-            met.append(state(workspace))
-            if len(seen) < number:
-                break  # the save was over before
-        save(workspace)
-        done = state(workspace)
-        assert killed
-        assert done != before
-        assert set(met) <= {before, done}, "all or nothing, and once"
+    workspace.add("first.jsonl", FIRST.ledger())
+    before = state(workspace)
+    met, killed = [before], 0
+    for number in range(1, MOST_STATEMENTS):
+        with at_statement(number, kill_connections) as seen:
+            said = outcome(save, workspace)
+        assert said is None or (said.code, "s3cret" in str(said)) == ("store-unreachable", False)
+        killed += said is not None
+        met.append(state(workspace))
+        if len(seen) < number:
+            break  # the save was over before
+    save(workspace)
+    done = state(workspace)
+    assert killed
+    assert done != before
+    assert set(met) <= {before, done}, "all or nothing, and once"
 
 
 def test_a_server_that_is_killed_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +13,6 @@ from untaken.workspace import Workspace
 from untaken.workspace.reviews import Review, ReviewConflict
 
 UNSEEN = Review(run="d" * 64, run_id="r1")
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    with Workspace(tmp_path) as opened:
-        yield opened
 
 
 def changed(workspace: Workspace, seen: Review, author: str = "ann", **what: Any) -> Review:
@@ -106,19 +97,11 @@ with Workspace(folder) as workspace:
 """
 
 
-def test_two_processes_change_one_review_and_every_change_builds_on_the_one_before(tmp_path: Path) -> None:
-    with Workspace(tmp_path):
-        writers = [
-            subprocess.Popen(
-                [sys.executable, "-W", "error", "-c", PROGRAM, str(tmp_path), who],
-                env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for who in ("left", "right")
-        ]
-        assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [("", 0), ("", 0)]
-    with Workspace(tmp_path) as workspace:
+def test_two_processes_change_one_review_and_every_change_builds_on_the_one_before(
+    tmp_path: Path, in_two_processes: Callable[[str], None]
+) -> None:
+    in_two_processes(PROGRAM)
+    with Workspace(tmp_path / "w") as workspace:
         log = workspace.reviews.history()
         assert (workspace.reviews.every()["d" * 64].revision, len(log)) == (30, 30)
         assert [c.before for c in log[1:]] == [c.after for c in log[:-1]]

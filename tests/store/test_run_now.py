@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import pytest
 from builders import a_run, run_of
@@ -29,26 +28,24 @@ def write_about(store: Workspace, run: Run) -> None:
     ("name", "content"),
     [("runs.jsonl", BOTH), ("runs.jsonl.gz", gzip.compress(BOTH)), ("x.jsonl", BOTH[:-1])],
 )
-def test_a_run_now_is_what_reading_all_ledgers_gives(tmp_path: Path, name: str, content: bytes) -> None:
-    with Workspace(tmp_path) as store:
-        store.add(name, content)
-        before = run_of(store, "r1")
-        assert store.run_now(before) is before
-        write_about(store, before)
-        now, read = store.run_now(before), run_of(store, "r1")
-        assert (now.events, now.integrity, now.appended_here) == (
-            read.events,
-            read.integrity,
-            read.appended_here,
-        )
-        assert now.digest == before.digest
-        assert store.run_now(now) is now
+def test_a_run_now_is_what_reading_all_ledgers_gives(workspace: Workspace, name: str, content: bytes) -> None:
+    workspace.add(name, content)
+    before = run_of(workspace, "r1")
+    assert workspace.run_now(before) is before
+    write_about(workspace, before)
+    now, read = workspace.run_now(before), run_of(workspace, "r1")
+    assert (now.events, now.integrity, now.appended_here) == (
+        read.events,
+        read.integrity,
+        read.appended_here,
+    )
+    assert now.digest == before.digest
+    assert workspace.run_now(now) is now
 
 
-def test_a_run_that_was_removed_is_unknown(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("runs.jsonl", BOTH)
-        run = run_of(store, "r1")
-        store.remove(store.ledgers()[0].digest)
-        with pytest.raises(UntakenError, match="no longer in this workspace"):
-            store.run_now(run)
+def test_a_run_that_was_removed_is_unknown(workspace: Workspace) -> None:
+    workspace.add("runs.jsonl", BOTH)
+    run = run_of(workspace, "r1")
+    workspace.remove(workspace.ledgers()[0].digest)
+    with pytest.raises(UntakenError, match="no longer in this workspace"):
+        workspace.run_now(run)

@@ -61,16 +61,15 @@ def test_many_files_are_synced_with_their_file_system_once_all_are_written(
 
 @linux
 def test_few_files_are_synced_one_by_one_and_so_are_many_where_the_system_offers_nothing_else(
-    tmp_path: Path, synced: list[str], monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, synced: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Workspace(tmp_path) as workspace:
-        offer(monkeypatch, synced)
-        workspace.keep_traces(traces(MANY - 1))
-        assert (len(synced), synced[-1]) == (MANY, "sources")
-        synced.clear()
-        monkeypatch.setattr(syncing, "file_system_sync", lambda _folder: None)
-        workspace.keep_traces([KeptTrace(name="x", data=f"x{n}".encode(), kind="atif") for n in range(MANY)])
-        assert (len(synced), synced[-1]) == (MANY + 1, "sources")
+    offer(monkeypatch, synced)
+    workspace.keep_traces(traces(MANY - 1))
+    assert (len(synced), synced[-1]) == (MANY, "sources")
+    synced.clear()
+    monkeypatch.setattr(syncing, "file_system_sync", lambda _folder: None)
+    workspace.keep_traces([KeptTrace(name="x", data=f"x{n}".encode(), kind="atif") for n in range(MANY)])
+    assert (len(synced), synced[-1]) == (MANY + 1, "sources")
 
 
 @linux

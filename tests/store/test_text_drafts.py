@@ -13,21 +13,19 @@ from untaken.workspace import Workspace
 NOTE = ("note", "a" * 64)
 
 
-def test_a_draft_belongs_to_one_person_and_one_place(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as store:
-        store.text_drafts.keep("human:ann", NOTE, "paid twice")
-        store.text_drafts.keep("human:bob", NOTE, "refused")
-        store.text_drafts.keep("human:ann", ("note", "b" * 64), "another run")
-        assert store.text_drafts.find("human:ann", NOTE) == "paid twice"
-        assert store.text_drafts.find("human:bob", NOTE) == "refused"
-        assert store.text_drafts.find("human:ann", ("why", "a" * 64)) == ""
+def test_a_draft_belongs_to_one_person_and_one_place(workspace: Workspace) -> None:
+    workspace.text_drafts.keep("human:ann", NOTE, "paid twice")
+    workspace.text_drafts.keep("human:bob", NOTE, "refused")
+    workspace.text_drafts.keep("human:ann", ("note", "b" * 64), "another run")
+    assert workspace.text_drafts.find("human:ann", NOTE) == "paid twice"
+    assert workspace.text_drafts.find("human:bob", NOTE) == "refused"
+    assert workspace.text_drafts.find("human:ann", ("why", "a" * 64)) == ""
 
 
-def test_parts_of_a_place_do_not_run_together(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as store:
-        store.text_drafts.keep("human:ann", ("why", "a", "bc"), "one")
-        assert store.text_drafts.find("human:ann", ("why", "ab", "c")) == ""
-        assert store.text_drafts.find("human:ann", ("why", "a\0002:bc")) == ""
+def test_parts_of_a_place_do_not_run_together(workspace: Workspace) -> None:
+    workspace.text_drafts.keep("human:ann", ("why", "a", "bc"), "one")
+    assert workspace.text_drafts.find("human:ann", ("why", "ab", "c")) == ""
+    assert workspace.text_drafts.find("human:ann", ("why", "a\0002:bc")) == ""
 
 
 def test_a_draft_survives_a_restart_until_it_is_emptied(tmp_path: Path) -> None:
@@ -40,10 +38,9 @@ def test_a_draft_survives_a_restart_until_it_is_emptied(tmp_path: Path) -> None:
         assert store.text_drafts.find("human:ann", NOTE) == ""
 
 
-def test_a_draft_that_is_too_large_leaves_the_earlier_one(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as store:
-        store.text_drafts.keep("human:ann", NOTE, "first")
-        with pytest.raises(UntakenError, match="characters") as raised:
-            store.text_drafts.keep("human:ann", NOTE, "x" * (limits.TEXT_DRAFT_CHARS + 1))
-        assert raised.value.code == "text-too-large"
-        assert store.text_drafts.find("human:ann", NOTE) == "first"
+def test_a_draft_that_is_too_large_leaves_the_earlier_one(workspace: Workspace) -> None:
+    workspace.text_drafts.keep("human:ann", NOTE, "first")
+    with pytest.raises(UntakenError, match="characters") as raised:
+        workspace.text_drafts.keep("human:ann", NOTE, "x" * (limits.TEXT_DRAFT_CHARS + 1))
+    assert raised.value.code == "text-too-large"
+    assert workspace.text_drafts.find("human:ann", NOTE) == "first"

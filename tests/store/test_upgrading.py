@@ -59,8 +59,14 @@ def test_a_workspace_of_every_version_opens_as_it_was(version: str, tmp_path: Pa
     assert version_of(folder) == version
     with Workspace(folder) as workspace:
         assert workspace.digest() == DIGEST_BEFORE
-        assert [run.integrity.verdict for run in workspace.read_runs()[0]] == ["INTACT", "INTACT", "ALTERED"]
-        assert [version.version for version in workspace.graph_history("desk")] == [1, 2, 3]
+        runs = [(run.run_id, run.integrity.verdict) for run in workspace.read_runs()[0]]
+        assert runs == [("r1", "INTACT"), ("r2", "INTACT"), ("r1", "ALTERED")]
+        assert [graph.title for graph in workspace.graph_set().graphs] == ["second"]
+        history = [(version.version, version.author) for version in workspace.graph_history("desk")]
+        assert history == [(number, "upload") for number in (1, 2, 3)]
+        assert len(workspace.audit_log()) == 4
+        workspace.audit("DTL-STRAT-006", "evaluation aborted", "r1")  # said before
+        assert len(workspace.audit_log()) == 4
         assert workspace.diagnose().healthy
     assert version_of(folder) == REVISION
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from threading import Barrier, Thread
 from typing import NamedTuple
@@ -34,20 +32,19 @@ def titles(workspace: Workspace) -> list[tuple[int, str]]:
     return [(one.version, one.title) for one in workspace.graph_set().graphs]
 
 
-def test_a_graph_is_saved_version_by_version_and_every_version_stays_readable(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        before = workspace.digest()
-        first = workspace.save_graph(graph("one"), author="ann", message="begun", based_on=None)
-        second = workspace.save_graph(graph("two"), author="ben", message="longer", based_on=1)
-        assert isinstance(first, Saved)
-        assert isinstance(second, Saved)
-        assert (first.version.version, second.version.version, second.new) == (1, 2, True)
-        assert titles(workspace) == [(2, "two")]
-        assert workspace.graph_version("desk", 1) == graph("one")
-        seen = [(v.version, v.based_on, v.author, v.message) for v in workspace.graph_history("desk")]
-        assert seen == [(1, None, "ann", "begun"), (2, 1, "ben", "longer")]
-        assert workspace.newest_version("desk") == second.version
-        assert workspace.digest() != before
+def test_a_graph_is_saved_version_by_version_and_every_version_stays_readable(workspace: Workspace) -> None:
+    before = workspace.digest()
+    first = workspace.save_graph(graph("one"), author="ann", message="begun", based_on=None)
+    second = workspace.save_graph(graph("two"), author="ben", message="longer", based_on=1)
+    assert isinstance(first, Saved)
+    assert isinstance(second, Saved)
+    assert (first.version.version, second.version.version, second.new) == (1, 2, True)
+    assert titles(workspace) == [(2, "two")]
+    assert workspace.graph_version("desk", 1) == graph("one")
+    seen = [(v.version, v.based_on, v.author, v.message) for v in workspace.graph_history("desk")]
+    assert seen == [(1, None, "ann", "begun"), (2, 1, "ben", "longer")]
+    assert workspace.newest_version("desk") == second.version
+    assert workspace.digest() != before
 
 
 class Stale(NamedTuple):
@@ -59,35 +56,32 @@ class Stale(NamedTuple):
     "case", [Stale("an earlier version", 1), Stale("a new graph", None), Stale("one never seen", 7)], ids=str
 )
 def test_saving_upon_anything_but_the_newest_version_is_a_conflict_that_names_it(
-    case: Stale, tmp_path: Path
+    case: Stale, workspace: Workspace
 ) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        workspace.save_graph(graph("one"), author="ann", message="", based_on=None)
-        theirs = workspace.save_graph(graph("two"), author="ben", message="mine", based_on=1)
-        before = workspace.digest()
-        answer = workspace.save_graph(graph("three"), author="ann", message="", based_on=case.based_on)
-        assert isinstance(theirs, Saved)
-        assert answer == SaveConflict(graph_id="desk", based_on=case.based_on, newest=theirs.version)
-        assert (workspace.digest(), titles(workspace)) == (before, [(2, "two")])
-        merged = workspace.save_graph(graph("two and three"), author="ann", message="", based_on=2)
-        assert isinstance(merged, Saved)
-        assert titles(workspace) == [(3, "two and three")]
+    workspace.save_graph(graph("one"), author="ann", message="", based_on=None)
+    theirs = workspace.save_graph(graph("two"), author="ben", message="mine", based_on=1)
+    before = workspace.digest()
+    answer = workspace.save_graph(graph("three"), author="ann", message="", based_on=case.based_on)
+    assert isinstance(theirs, Saved)
+    assert answer == SaveConflict(graph_id="desk", based_on=case.based_on, newest=theirs.version)
+    assert (workspace.digest(), titles(workspace)) == (before, [(2, "two")])
+    merged = workspace.save_graph(graph("two and three"), author="ann", message="", based_on=2)
+    assert isinstance(merged, Saved)
+    assert titles(workspace) == [(3, "two and three")]
 
 
-def test_saving_what_the_newest_version_says_changes_nothing(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        for based_on in (None, None, 1):
-            saved = workspace.save_graph(graph("one"), author="ann", message="", based_on=based_on)
-            assert isinstance(saved, Saved)
-        assert (saved.new, saved.version.version, len(workspace.graphs())) == (False, 1, 1)
+def test_saving_what_the_newest_version_says_changes_nothing(workspace: Workspace) -> None:
+    for based_on in (None, None, 1):
+        saved = workspace.save_graph(graph("one"), author="ann", message="", based_on=based_on)
+        assert isinstance(saved, Saved)
+    assert (saved.new, saved.version.version, len(workspace.graphs())) == (False, 1, 1)
 
 
-def test_the_wording_of_a_file_is_kept_and_its_number_is_the_version(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        workspace.save_graph(TEXT, author="ann", message="", based_on=None)
-        workspace.save_graph(TEXT.replace(b"look", b"see"), author="ann", message="", based_on=1)
-        kept = [file.path.read_bytes() for file in workspace.graphs() if file.path]
-        assert kept == [TEXT, TEXT.replace(b"look", b"see").replace(b"version: 1", b"version: 2")]
+def test_the_wording_of_a_file_is_kept_and_its_number_is_the_version(workspace: Workspace) -> None:
+    workspace.save_graph(TEXT, author="ann", message="", based_on=None)
+    workspace.save_graph(TEXT.replace(b"look", b"see"), author="ann", message="", based_on=1)
+    kept = [file.path.read_bytes() for file in workspace.graphs() if file.path]
+    assert kept == [TEXT, TEXT.replace(b"look", b"see").replace(b"version: 1", b"version: 2")]
 
 
 def test_a_graph_that_is_not_valid_is_not_saved(tmp_path: Path) -> None:
@@ -99,23 +93,22 @@ def test_a_graph_that_is_not_valid_is_not_saved(tmp_path: Path) -> None:
         assert list((tmp_path / "w" / "graphs").iterdir()) == []
 
 
-def test_an_upload_is_a_version_and_never_takes_the_number_of_another_graph(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        workspace.save_graph(graph("one"), author="ann", message="", based_on=None)
-        added = workspace.add("desk.plan.yaml", TEXT.replace(b"look", b"see"))
-        assert [finding.code for finding in added.findings] == ["graph-renumbered"]
-        assert [(v.version, v.author) for v in workspace.graph_history("desk")] == [(1, "ann"), (2, "upload")]
-        stale = workspace.save_graph(graph("mine"), author="ann", message="", based_on=1)
-        assert isinstance(stale, SaveConflict)
-        workspace.remove(added.digest)
-        assert workspace.graph_version("desk", 2).sub_goals[0].id == "see"
-        saved = workspace.save_graph(graph("mine"), author="ann", message="", based_on=1)
-        assert isinstance(saved, Saved)
-        assert [(v.version, v.removed) for v in workspace.graph_history("desk")] == [
-            (1, False),
-            (2, True),
-            (3, False),
-        ]
+def test_an_upload_is_a_version_and_never_takes_the_number_of_another_graph(workspace: Workspace) -> None:
+    workspace.save_graph(graph("one"), author="ann", message="", based_on=None)
+    added = workspace.add("desk.plan.yaml", TEXT.replace(b"look", b"see"))
+    assert [finding.code for finding in added.findings] == ["graph-renumbered"]
+    assert [(v.version, v.author) for v in workspace.graph_history("desk")] == [(1, "ann"), (2, "upload")]
+    stale = workspace.save_graph(graph("mine"), author="ann", message="", based_on=1)
+    assert isinstance(stale, SaveConflict)
+    workspace.remove(added.digest)
+    assert workspace.graph_version("desk", 2).sub_goals[0].id == "see"
+    saved = workspace.save_graph(graph("mine"), author="ann", message="", based_on=1)
+    assert isinstance(saved, Saved)
+    assert [(v.version, v.removed) for v in workspace.graph_history("desk")] == [
+        (1, False),
+        (2, True),
+        (3, False),
+    ]
 
 
 def test_a_version_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
@@ -166,18 +159,10 @@ with Workspace(folder) as workspace:
 """
 
 
-def test_two_processes_that_save_the_same_graph_lose_nothing(tmp_path: Path) -> None:
-    path = os.pathsep.join(str(Path(__file__).parents[i]) for i in (0, 1, 2))
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", PROGRAM, str(tmp_path / "w"), who],
-            env={**os.environ, "PYTHONPATH": path},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for who in ("left", "right")
-    ]
-    assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [("", 0), ("", 0)]
+def test_two_processes_that_save_the_same_graph_lose_nothing(
+    tmp_path: Path, in_two_processes: Callable[[str], None]
+) -> None:
+    in_two_processes(PROGRAM)
     with Workspace(tmp_path / "w") as workspace:
         history = workspace.graph_history("desk")
         assert [v.version for v in history] == list(range(1, 21))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import os
 import sqlite3
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,31 +64,28 @@ def test_every_file_gets_an_answer(case: Input, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob(".adding-*"))
 
 
-def test_the_same_bytes_again_change_nothing(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        before = workspace.digest()
-        again = workspace.add("another name.jsonl", LEDGER)
-        assert (again.new, [i.verdict for i in again.integrity]) == (False, ["INTACT"])
-        assert workspace.digest() == before
-        assert len(workspace.read_runs()[0]) == 1
+def test_the_same_bytes_again_change_nothing(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    before = workspace.digest()
+    again = workspace.add("another name.jsonl", LEDGER)
+    assert (again.new, [i.verdict for i in again.integrity]) == (False, ["INTACT"])
+    assert workspace.digest() == before
+    assert len(workspace.read_runs()[0]) == 1
 
 
-def test_the_digest_changes_with_the_content(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        digests = [workspace.digest()]
-        for name, data in (("a.jsonl", LEDGER), ("desk.plan.yaml", GRAPH)):
-            workspace.add(name, data)
-            digests.append(workspace.digest())
-        assert len(set(digests)) == 3
+def test_the_digest_changes_with_the_content(workspace: Workspace) -> None:
+    digests = [workspace.digest()]
+    for name, data in (("a.jsonl", LEDGER), ("desk.plan.yaml", GRAPH)):
+        workspace.add(name, data)
+        digests.append(workspace.digest())
+    assert len(set(digests)) == 3
 
 
-def test_of_a_graph_the_highest_version_and_of_one_version_the_last_is_used(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        for title, version in (("first", 2), ("second", 2), ("old", 1)):
-            workspace.add("desk.plan.yaml", GRAPH + f"version: {version}\ntitle: {title}\n".encode())
-        assert [graph.title for graph in workspace.graph_set().graphs] == ["second"]
-        assert len(workspace.graphs()) == 3
+def test_of_a_graph_the_highest_version_and_of_one_version_the_last_is_used(workspace: Workspace) -> None:
+    for title, version in (("first", 2), ("second", 2), ("old", 1)):
+        workspace.add("desk.plan.yaml", GRAPH + f"version: {version}\ntitle: {title}\n".encode())
+    assert [graph.title for graph in workspace.graph_set().graphs] == ["second"]
+    assert len(workspace.graphs()) == 3
 
 
 def test_a_plain_folder_becomes_a_workspace_and_stays_as_it_was(tmp_path: Path) -> None:
@@ -135,42 +130,39 @@ def test_several_folders_become_one_workspace_and_a_file_that_is_none_stops_nobo
         assert len(workspace.graphs()) == 1
 
 
-def test_a_plan_graph_that_has_not_changed_is_parsed_once(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("desk.plan.yaml", desk.GRAPH)
-        (graph,) = workspace.graph_set().graphs
-        assert workspace.graph_set().graphs[0] is graph
-        changed = desk.GRAPH.replace(b"Be polite", b"Be kind")
-        workspace.save_graph(changed, author="ann", message="-", based_on=1)
-        (now,) = workspace.graph_set().graphs
-        assert (now.version, now.sub_goals[-1].title) == (2, "Be kind")
+def test_a_plan_graph_that_has_not_changed_is_parsed_once(workspace: Workspace) -> None:
+    workspace.add("desk.plan.yaml", desk.GRAPH)
+    (graph,) = workspace.graph_set().graphs
+    assert workspace.graph_set().graphs[0] is graph
+    changed = desk.GRAPH.replace(b"Be polite", b"Be kind")
+    workspace.save_graph(changed, author="ann", message="-", based_on=1)
+    (now,) = workspace.graph_set().graphs
+    assert (now.version, now.sub_goals[-1].title) == (2, "Be kind")
 
 
-def test_a_stored_graph_that_was_damaged_is_a_finding_until_it_is_added_again(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as workspace:
+def test_a_stored_graph_that_was_damaged_is_a_finding_until_it_is_added_again(workspace: Workspace) -> None:
+    workspace.add("desk.plan.yaml", GRAPH)
+    workspace.add("other.plan.yaml", GRAPH.replace(b"id: desk", b"id: other"))
+    (stored, _) = workspace.graphs()
+    for damage in (b"nonsense: [", GRAPH.replace(b"look", b"lock"), None):
+        stored.path.write_bytes(damage) if damage else stored.path.unlink()
+        found = workspace.graph_set()
+        assert [graph.id for graph in found.graphs] == ["other"]
+        assert [(f.code, f.where.file) for f in found.findings] == [
+            ("stored-graph-damaged", "desk.plan.yaml")
+        ]
         workspace.add("desk.plan.yaml", GRAPH)
-        workspace.add("other.plan.yaml", GRAPH.replace(b"id: desk", b"id: other"))
-        (stored, _) = workspace.graphs()
-        for damage in (b"nonsense: [", GRAPH.replace(b"look", b"lock"), None):
-            stored.path.write_bytes(damage) if damage else stored.path.unlink()
-            found = workspace.graph_set()
-            assert [graph.id for graph in found.graphs] == ["other"]
-            assert [(f.code, f.where.file) for f in found.findings] == [
-                ("stored-graph-damaged", "desk.plan.yaml")
-            ]
-            workspace.add("desk.plan.yaml", GRAPH)
-            assert {graph.id for graph in workspace.graph_set().graphs} == {"desk", "other"}
+        assert {graph.id for graph in workspace.graph_set().graphs} == {"desk", "other"}
 
 
-def test_a_stored_ledger_that_is_gone_is_a_finding_until_it_is_added_again(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        workspace.add("a.jsonl", LEDGER)
-        (stored,) = workspace.ledgers()
-        stored.path.unlink()
-        runs, findings = workspace.read_runs()
-        assert (runs, [f.code for f in findings]) == ([], ["ledger-not-found"])
-        workspace.add("a.jsonl", LEDGER)
-        assert [run.integrity.verdict for run in workspace.read_runs()[0]] == ["INTACT"]
+def test_a_stored_ledger_that_is_gone_is_a_finding_until_it_is_added_again(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER)
+    (stored,) = workspace.ledgers()
+    stored.path.unlink()
+    runs, findings = workspace.read_runs()
+    assert (runs, [f.code for f in findings]) == ([], ["ledger-not-found"])
+    workspace.add("a.jsonl", LEDGER)
+    assert [run.integrity.verdict for run in workspace.read_runs()[0]] == ["INTACT"]
 
 
 CAUGHT = [("announced, not started", 0.0), ("half written", 0.5), ("written, head not moved", 1.0)]
@@ -223,23 +215,21 @@ def test_hidden_folders_are_not_searched(tmp_path: Path) -> None:
     assert ledgers_and_graphs(tmp_path) == []
 
 
-def test_the_audit_log_says_a_thing_once(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        for run in ("r1", "r1", "r2", None):
-            workspace.audit("DTL-STRAT-006", "evaluation aborted", run)
-        assert [(e.code, e.run) for e in workspace.audit_log()] == [
-            ("DTL-STRAT-006", "r1"),
-            ("DTL-STRAT-006", "r2"),
-            ("DTL-STRAT-006", None),
-        ]
+def test_the_audit_log_says_a_thing_once(workspace: Workspace) -> None:
+    for run in ("r1", "r1", "r2", None):
+        workspace.audit("DTL-STRAT-006", "evaluation aborted", run)
+    assert [(e.code, e.run) for e in workspace.audit_log()] == [
+        ("DTL-STRAT-006", "r1"),
+        ("DTL-STRAT-006", "r2"),
+        ("DTL-STRAT-006", None),
+    ]
 
 
-def test_findings_of_one_file_are_bounded(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        workspace.add("a.jsonl", LEDGER + b"nonsense\n" * 2000)
-        kept = workspace.files()[0].findings
-        assert len(kept) == 500
-        assert kept[-1].code == "more-findings"
+def test_findings_of_one_file_are_bounded(workspace: Workspace) -> None:
+    workspace.add("a.jsonl", LEDGER + b"nonsense\n" * 2000)
+    kept = workspace.files()[0].findings
+    assert len(kept) == 500
+    assert kept[-1].code == "more-findings"
 
 
 @pytest.mark.parametrize("in_memory", [True, False])
@@ -285,19 +275,11 @@ with Workspace(folder) as workspace:
 """
 
 
-def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
-    path = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2])])
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", PROGRAM, str(tmp_path), who],
-            env={**os.environ, "PYTHONPATH": path},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for who in ("left", "right")
-    ]
-    assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [("", 0), ("", 0)]
-    with Workspace(tmp_path) as workspace:
+def test_two_processes_write_at_once_and_nothing_is_lost(
+    tmp_path: Path, in_two_processes: Callable[[str], None]
+) -> None:
+    in_two_processes(PROGRAM)
+    with Workspace(tmp_path / "w") as workspace:
         runs, findings = workspace.read_runs()
         assert (len(workspace.files()), len(runs), findings) == (45, 45, [])
         assert {run.integrity.verdict for run in runs} == {"INTACT"}

@@ -52,35 +52,43 @@ class Node:
         return {"role": "assistant", "content": self.gave}
 
 
+def counted(node: Node, given: str, gave: str) -> dict[str, Any]:
+    """The tokens of a node by these names, if it has some."""
+    return dict(zip((given, gave), node.tokens, strict=True)) if node.tokens else {}
+
+
+def present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def lines(records: list[dict[str, Any]]) -> str:
+    return "\n".join(map(json.dumps, records))
+
+
+def times(node: Node, began: str, ended: str) -> dict[str, str]:
+    return {began: node.moment(0).isoformat(), ended: node.moment(1).isoformat()}
+
+
 def otel(nodes: list[Node]) -> str:
     kinds = {"agent": "invoke_agent", "model": "chat", "tool": "execute_tool"}
-    return "\n".join(json.dumps(_otel_span(node, kinds)) for node in nodes)
-
-
-def _otel_span(node: Node, kinds: Mapping[str, str]) -> dict[str, Any]:
-    about: dict[str, Any] = {
-        "gen_ai.operation.name": kinds.get(node.kind),
-        "gen_ai.input.messages": json.dumps(node.asked) if node.asked else None,
-        "gen_ai.output.messages": json.dumps([node.reply]) if node.gave else None,
-        "gen_ai.tool.name": node.title if node.kind == "tool" else None,
-        "gen_ai.usage.cost": node.cost,
-    }
-    if node.tokens:
-        about |= dict(
-            zip(("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"), node.tokens, strict=True)
-        )
-    return {
-        "name": node.title,
-        "context": {"trace_id": "0xt", "span_id": node.id},
-        "parent_id": node.parent or None,
-        "start_time": node.moment(0).isoformat(),
-        "end_time": node.moment(1).isoformat(),
-        "status": {"status_code": "ERROR", "description": node.error}
-        if node.error
-        else {"status_code": "OK"},
-        "scope": {"name": node.maker},
-        "attributes": {name: value for name, value in about.items() if value is not None},
-    }
+    spans = []
+    for node in nodes:
+        about = {
+            "gen_ai.operation.name": kinds.get(node.kind),
+            "gen_ai.input.messages": json.dumps(node.asked) if node.asked else None,
+            "gen_ai.output.messages": json.dumps([node.reply]) if node.gave else None,
+            "gen_ai.tool.name": node.title if node.kind == "tool" else None,
+            "gen_ai.usage.cost": node.cost,
+            **counted(node, "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
+        }
+        failed = {"status_code": "ERROR", "description": node.error}
+        spans.append({
+            "name": node.title, "context": {"trace_id": "0xt", "span_id": node.id},
+            "parent_id": node.parent or None, **times(node, "start_time", "end_time"),
+            "status": failed if node.error else {"status_code": "OK"}, "scope": {"name": node.maker},
+            "attributes": present(about),
+        })  # fmt: skip
+    return lines(spans)
 
 
 def langfuse(nodes: list[Node]) -> str:
@@ -88,20 +96,13 @@ def langfuse(nodes: list[Node]) -> str:
     observed = []
     for node in nodes:
         observation: dict[str, Any] = {
-            "id": node.id,
-            "traceId": "t",
-            "type": kinds[node.kind],
-            "name": node.title,
-            "level": "ERROR" if node.error else "DEFAULT",
-            "statusMessage": node.error,
-            "startTime": node.moment(0).isoformat(),
-            "endTime": node.moment(1).isoformat(),
-            "parentObservationId": node.parent or None,
-            "input": list(node.asked) or None,
-            "output": node.reply if node.gave else None,
-        }
+            "id": node.id, "traceId": "t", "type": kinds[node.kind], "name": node.title,
+            "level": "ERROR" if node.error else "DEFAULT", "statusMessage": node.error,
+            "parentObservationId": node.parent or None, **times(node, "startTime", "endTime"),
+            "input": list(node.asked) or None, "output": node.reply if node.gave else None,
+        }  # fmt: skip
         if node.tokens:
-            observation["usageDetails"] = dict(zip(("input", "output"), node.tokens, strict=True))
+            observation["usageDetails"] = counted(node, "input", "output")
         if node.cost is not None:
             observation["costDetails"] = {"total": node.cost}
         observed.append(observation)
@@ -110,53 +111,36 @@ def langfuse(nodes: list[Node]) -> str:
 
 def langsmith(nodes: list[Node]) -> str:
     kinds = {"agent": "chain", "model": "llm", "tool": "tool", "plain": "chain"}
-    runs = []
-    for node in nodes:
-        run: dict[str, Any] = {
-            "id": node.id,
-            "trace_id": "t",
-            "parent_run_id": node.parent or None,
-            "name": node.title,
-            "run_type": kinds[node.kind],
-            "start_time": node.moment(0).isoformat(),
-            "end_time": node.moment(1).isoformat(),
-            "error": node.error,
-            "inputs": node.inputs,
-            "outputs": {"messages": [node.reply]} if node.gave else {},
-            "total_cost": node.cost,
+    return lines([
+        {
+            "id": node.id, "trace_id": "t", "parent_run_id": node.parent or None, "name": node.title,
+            "run_type": kinds[node.kind], "error": node.error, **times(node, "start_time", "end_time"),
+            "inputs": node.inputs, "outputs": {"messages": [node.reply]} if node.gave else {},
+            "total_cost": node.cost, **counted(node, "prompt_tokens", "completion_tokens"),
         }
-        if node.tokens:
-            run |= dict(zip(("prompt_tokens", "completion_tokens"), node.tokens, strict=True))
-        runs.append(run)
-    return "\n".join(map(json.dumps, runs))
+        for node in nodes
+    ])  # fmt: skip
 
 
 def mlflow(nodes: list[Node]) -> str:
     kinds = {"agent": "AGENT", "model": "CHAT_MODEL", "tool": "TOOL", "plain": "CHAIN"}
     spans = []
     for node in nodes:
-        about: dict[str, Any] = {"mlflow.spanType": kinds[node.kind]}
-        if node.asked:
-            about["mlflow.spanInputs"] = node.inputs
-        if node.gave:
-            about["mlflow.spanOutputs"] = {"choices": [{"message": node.reply}]}
-        if node.tokens:
-            counts = dict(zip(("input_tokens", "output_tokens"), node.tokens, strict=True))
-            about["mlflow.chat.tokenUsage"] = counts | {"total_tokens": sum(node.tokens)}
-        if node.cost is not None:
-            about["mlflow.llm.cost"] = {"total_cost": node.cost}
-        spans.append(
-            {
-                "trace_id": "x",
-                "span_id": node.id,
-                "parent_span_id": node.parent or None,
-                "name": node.title,
-                "start_time_unix_nano": int(node.moment(0).timestamp() * 1e9),
-                "end_time_unix_nano": int(node.moment(1).timestamp() * 1e9),
-                "status": {"code": f"STATUS_CODE_{'ERROR' if node.error else 'OK'}", "message": node.error},
-                "attributes": {name: json.dumps(value) for name, value in about.items()},
-            }
-        )
+        counts = counted(node, "input_tokens", "output_tokens")
+        about = {
+            "mlflow.spanType": kinds[node.kind],
+            "mlflow.spanInputs": node.inputs if node.asked else None,
+            "mlflow.spanOutputs": {"choices": [{"message": node.reply}]} if node.gave else None,
+            "mlflow.chat.tokenUsage": counts | {"total_tokens": sum(node.tokens)} if node.tokens else None,
+            "mlflow.llm.cost": None if node.cost is None else {"total_cost": node.cost},
+        }
+        began, ended = (int(node.moment(place).timestamp() * 1e9) for place in (0, 1))
+        status = {"code": f"STATUS_CODE_{'ERROR' if node.error else 'OK'}", "message": node.error}
+        spans.append({
+            "trace_id": "x", "span_id": node.id, "parent_span_id": node.parent or None, "name": node.title,
+            "start_time_unix_nano": began, "end_time_unix_nano": ended, "status": status,
+            "attributes": {name: json.dumps(value) for name, value in present(about).items()},
+        })  # fmt: skip
     return json.dumps({"info": {"trace_id": "t", "trace_location": {}}, "data": {"spans": spans}})
 
 
@@ -164,25 +148,16 @@ def braintrust(nodes: list[Node]) -> str:
     kinds = {"agent": "task", "model": "llm", "tool": "tool", "plain": "function"}
     rows = []
     for node in nodes:
-        metrics: dict[str, Any] = {"start": node.moment(0).timestamp(), "end": node.moment(1).timestamp()}
-        if node.tokens:
-            metrics |= dict(zip(("prompt_tokens", "completion_tokens"), node.tokens, strict=True))
-        if node.cost is not None:
-            metrics["estimated_cost"] = node.cost
-        rows.append(
-            {
-                "id": node.id,
-                "span_id": node.id,
-                "root_span_id": "t",
-                "span_parents": [node.parent] if node.parent else None,
-                "span_attributes": {"name": node.title, "type": kinds[node.kind]},
-                "metrics": metrics,
-                "input": list(node.asked) or None,
-                "output": [{"message": node.reply}] if node.gave else None,
-                "error": node.error,
-            }
-        )
-    return "\n".join(map(json.dumps, rows))
+        spent = counted(node, "prompt_tokens", "completion_tokens") | present({"estimated_cost": node.cost})
+        rows.append({
+            "id": node.id, "span_id": node.id, "root_span_id": "t", "error": node.error,
+            "span_parents": [node.parent] if node.parent else None,
+            "span_attributes": {"name": node.title, "type": kinds[node.kind]},
+            "metrics": {"start": node.moment(0).timestamp(), "end": node.moment(1).timestamp(), **spent},
+            "input": list(node.asked) or None,
+            "output": [{"message": node.reply}] if node.gave else None,
+        })  # fmt: skip
+    return lines(rows)
 
 
 def weave(nodes: list[Node]) -> str:
@@ -191,51 +166,34 @@ def weave(nodes: list[Node]) -> str:
     for node in nodes:
         summary: dict[str, Any] = {"weave": {"status": "error" if node.error else "success"}}
         if node.tokens:
-            summary["usage"] = {
-                "m": dict(zip(("prompt_tokens", "completion_tokens"), node.tokens, strict=True))
-            }
+            summary["usage"] = {"m": counted(node, "prompt_tokens", "completion_tokens")}
         if node.cost is not None:
             summary["weave"]["costs"] = {"m": {"prompt_tokens_total_cost": node.cost}}
-        calls.append(
-            {
-                "id": node.id,
-                "op_name": f"weave:///e/p/op/{node.title}:1",
-                "trace_id": "t",
-                "parent_id": node.parent or None,
-                "started_at": node.moment(0).isoformat(),
-                "ended_at": node.moment(1).isoformat(),
-                "exception": node.error,
-                "attributes": {"weave": {"kind": kinds[node.kind]}},
-                "inputs": node.inputs,
-                "output": {"choices": [{"message": node.reply}]} if node.gave else None,
-                "summary": summary,
-            }
-        )
-    return "\n".join(map(json.dumps, calls))
+        calls.append({
+            "id": node.id, "op_name": f"weave:///e/p/op/{node.title}:1", "trace_id": "t",
+            "parent_id": node.parent or None, **times(node, "started_at", "ended_at"),
+            "exception": node.error, "attributes": {"weave": {"kind": kinds[node.kind]}},
+            "inputs": node.inputs, "summary": summary,
+            "output": {"choices": [{"message": node.reply}]} if node.gave else None,
+        })  # fmt: skip
+    return lines(calls)
 
 
 def openai_agents(nodes: list[Node]) -> str:
     kinds = {"agent": "agent", "model": "generation", "tool": "function", "plain": "custom"}
-    lines: list[dict[str, Any]] = [{"object": "trace", "id": "t", "workflow_name": "w"}]
+    spans: list[dict[str, Any]] = [{"object": "trace", "id": "t", "workflow_name": "w"}]
     for node in nodes:
         data: dict[str, Any] = {"type": kinds[node.kind], "name": node.title}
         if node.kind == "model":
             data |= {"input": list(node.asked) or None, "output": [node.reply] if node.gave else None}
         if node.tokens:
-            data["usage"] = dict(zip(("input_tokens", "output_tokens"), node.tokens, strict=True))
-        lines.append(
-            {
-                "object": "trace.span",
-                "id": node.id,
-                "trace_id": "t",
-                "parent_id": node.parent or None,
-                "started_at": node.moment(0).isoformat(),
-                "ended_at": node.moment(1).isoformat(),
-                "span_data": data,
-                "error": {"message": node.error} if node.error else None,
-            }
-        )
-    return "\n".join(map(json.dumps, lines))
+            data["usage"] = counted(node, "input_tokens", "output_tokens")
+        spans.append({
+            "object": "trace.span", "id": node.id, "trace_id": "t", "parent_id": node.parent or None,
+            "span_data": data, "error": {"message": node.error} if node.error else None,
+            **times(node, "started_at", "ended_at"),
+        })  # fmt: skip
+    return lines(spans)
 
 
 FORMATS: Final[Mapping[str, Callable[[list[Node]], str]]] = {

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import converted
+from reading import Case, case, each, shapes
 from trace_pieces import CALL, DONE, GO, mlflow_span, observation, otel_span
-from trace_records import RECORDS, put_record
-
-from untaken.ledger import Message
+from trace_records import RECORDS
 
 ADK = [
     {"author": "user", "content": {"role": "user", "parts": [{"text": "Go."}]}},
@@ -63,42 +61,37 @@ NAMED: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", NAMED)
-def test_the_name_that_a_format_has_is_the_agents(tmp_path: Path, case: str) -> None:
-    _, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", {"t.json": NAMED[case]}))
-    assert run.agent == "clerk"
-
-
-def test_where_only_the_model_is_recorded_it_names_the_agent(tmp_path: Path) -> None:
-    bare = [{**otel_span(1, "chat", gen_ai__request__model="m"), "resource": UNKNOWN}]
-    _, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", {"t.json": bare}))
-    assert run.agent == "m"
-
-
-def test_a_call_of_a_model_is_no_name_of_an_agent(tmp_path: Path) -> None:
-    calls = [observation(1, "GENERATION", name="ChatOpenAI", output="Done.")]
-    _, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", {"t.json": calls}))
-    assert run.agent == "unknown-agent"
-
-
-EVENTS = [
-    {"author": "user", "content": {"role": "user", "parts": [{"text": "Go."}]}},
-    {
-        "author": "clerk",
-        "content": {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "look", "args": {}}}]},
-        "usageMetadata": {"promptTokenCount": 90, "candidatesTokenCount": 5, "thoughtsTokenCount": 5,
-                          "cachedContentTokenCount": 60, "totalTokenCount": 100},
-    },
-    {
-        "author": "clerk",
-        "content": {"role": "ROLE", "parts": [
-            {"functionResponse": {"id": "c1", "name": "look", "response": {"result": "monday"}}}]},
-    },
-    {"author": "clerk", "partial": True, "content": {"role": "model", "parts": [{"text": "Do"}]},
-     "usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 1}},
-    {"author": "clerk", "content": {"role": "model", "parts": [{"text": "Done."}]},
-     "usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 2, "totalTokenCount": 112}},
+CALL_ALONE = [observation(1, "GENERATION", name="ChatOpenAI", output="Done.")]
+ROWS = [{**ROW, "databricks_request_id": n, "request": json.dumps(ASKED), "response": json.dumps(REPLY)}
+        for n in ("r1", "r2")]  # fmt: skip
+CASES = [
+    *shapes(NAMED, agent="clerk"),
+    case("where only the model is recorded it names the agent", [{**MODEL, "resource": UNKNOWN}], agent="m"),
+    case("a call of a model is no name of an agent", CALL_ALONE, agent="unknown-agent"),
+    case("rows of Databricks without a trace", ROWS, format="openai-messages",
+         runs=["openai-messages/r1", "openai-messages/r2"], all_tools=[["look"], ["look"]]),
 ]  # fmt: skip
+
+
+@each(CASES)
+def test_the_name_that_a_format_has_is_the_agents(tmp_path: Path, case: Case) -> None:
+    case.holds(None, tmp_path)
+
+
+def event(part: dict[str, Any], role: str = "model", **more: Any) -> dict[str, Any]:
+    return {"author": "clerk", "content": {"role": role, "parts": [part]}, **more}
+
+
+USED = {"promptTokenCount": 90, "candidatesTokenCount": 5, "thoughtsTokenCount": 5,
+        "cachedContentTokenCount": 60, "totalTokenCount": 100}  # fmt: skip
+SPENT = {"promptTokenCount": 110, "candidatesTokenCount": 2, "totalTokenCount": 112}
+EVENTS = [
+    ADK[0],
+    event({"functionCall": {"id": "c1", "name": "look", "args": {}}}, usageMetadata=USED),
+    event({"functionResponse": {"id": "c1", "name": "look", "response": {"result": "monday"}}}, "ROLE"),
+    event({"text": "Do"}, partial=True, usageMetadata={"promptTokenCount": 110, "candidatesTokenCount": 1}),
+    event({"text": "Done."}, usageMetadata=SPENT),
+]
 """A session of Google's Agent Development Kit; what was streamed comes again as a whole."""
 
 
@@ -116,18 +109,7 @@ def in_snake_case(value: Any) -> Any:
 def test_a_session_of_adk_counts_replies_and_tokens_once(tmp_path: Path, snake: bool, role: str) -> None:
     events = json.loads(json.dumps(EVENTS).replace("ROLE", role))
     session = {"id": "s", "appName": "desk", "events": events}
-    record = {"t.json": in_snake_case(session) if snake else session}
-    _, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", record))
-    assert (run.agent, run.finished.steps, [call.tool for call in run.actions]) == ("desk", 2, ["look"])
-    used = run.finished.metrics or {}
-    assert [used[name] for name in ("input_tokens", "output_tokens", "cached_tokens")] == [200, 12, 60]
-    assert [said.content for said in run.of(Message)] == ["Go.", "Done."]
-
-
-def test_rows_of_databricks_are_read_without_a_trace_too(tmp_path: Path) -> None:
-    rows = [{**ROW, "databricks_request_id": n, "request": json.dumps(ASKED), "response": json.dumps(REPLY)}
-            for n in ("r1", "r2")]  # fmt: skip
-    done, runs = converted(None, tmp_path / "out", put_record(tmp_path / "in", {"t.jsonl": rows}))
-    assert done.format == "openai-messages"
-    assert [run.run_id for run in runs] == ["openai-messages/r1", "openai-messages/r2"]
-    assert [[call.tool for call in run.actions] for run in runs] == [["look"], ["look"]]
+    used = {"input_tokens": 200, "output_tokens": 12, "cached_tokens": 60, "reasoning_tokens": 5}
+    want = case("a session", in_snake_case(session) if snake else session, agent="desk", steps=2,
+                tools=["look"], words=["Go.", "Done."], metrics=used)  # fmt: skip
+    want.holds(None, tmp_path)

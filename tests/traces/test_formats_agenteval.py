@@ -5,105 +5,64 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from foreign_files import codes, converted, maths_record, put
-
-from untaken.ledger import Message, Observation, Run
-from untaken.traces import Conversion
+from reading import Case, case, each, read
 
 
-def read(tmp_path: Path, content: Any, **options: Any) -> tuple[Conversion, list[Run]]:
-    source = put(tmp_path / "in" / "prealgebra" / "3.json", content)
-    return converted("agenteval", tmp_path / "out", source, **options)
+def said(*messages: tuple[str, str]) -> dict[str, Any]:
+    return maths_record(messages=[{"role": role, "content": content} for role, content in messages])
 
 
-def one(tmp_path: Path, content: Any, **options: Any) -> Run:
-    (run,) = read(tmp_path, content, **options)[1]
-    return run
+PRINTS, FAILS = "```python\nprint(x)\n```", "exitcode: 1 (execution failed)\nCode output: NameError"
+SOLVED, TASK = {"task": "number_theory/7", "repeat": 2}, "number_theory/7"
+CASES = [
+    case("a record is a run of its problem", maths_record(), run="agenteval/autogen/number_theory/7",
+         agent="autogen", success=True, steps=2, cost=None, metrics={"round": 1.0, "time": 12.5}, **SOLVED),
+    case("code that was run is an action with its outcome", maths_record(), ok=[True],
+         calls=[("python", {"run_by": "user", "code": "print(2 + 2)\n"})],
+         roles=["user", "assistant", "assistant"]),
+    case("code that fails is a failed action", said(("assistant", PRINTS), ("user", FAILS)), ok=[False]),
+    case("an exit code that the agent makes up is a message",
+         said(("assistant", PRINTS), ("assistant", "exitcode: 0")), calls=[], words=[PRINTS, "exitcode: 0"]),
+    case("an empty turn is a turn", said(("user", "?"), ("assistant", "!"), ("user", "")),
+         words=["?", "!", ""]),
+    case("no type", maths_record(type=None), task="prealgebra/7", repeat=2),
+    case("no number", maths_record(problem_id=None), task="number_theory/3", repeat=2),
+    case("a hostile type", maths_record(type="../../etc"), task="etc/7", repeat=2),
+    case("a single trial", maths_record(trial=-1), task=TASK, repeat=None),
+    case("success as text", maths_record(is_correct="true"), found={"flag-as-text"}, **SOLVED),
+    case("no outcome", maths_record(is_correct=None), found={"missing-reward"}, **SOLVED),
+    case("no messages", maths_record(messages=[]), found={"missing-trajectory"}, **SOLVED),
+    case("a negative time", maths_record(time=-1), found={"negative-amount"}, **SOLVED),
+    case("an endless time", maths_record(time=1e300), **SOLVED),
+]  # fmt: skip
 
 
-def test_a_record_is_a_run_of_its_problem(tmp_path: Path) -> None:
-    run = one(tmp_path, maths_record())
-    assert (run.run_id, run.agent) == ("agenteval/autogen/number_theory/7", "autogen")
-    assert (run.task_id, run.started.task_repeat) == ("number_theory/7", 2)
-    assert run.success is True
-    assert (run.finished.steps, run.finished.cost, run.finished.metrics) == (
-        2,
-        None,
-        {"round": 1.0, "time": 12.5},
-    )
+@each(CASES)
+def test_a_log_of_agenteval_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("agenteval", tmp_path, "prealgebra/3.json")
+
+
+def test_a_run_takes_the_time_that_is_recorded(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, "agenteval", maths_record())
     assert (run.finished.ts - run.started.ts).total_seconds() == 12.5
 
 
-def test_code_that_was_run_is_an_action_with_its_outcome(tmp_path: Path) -> None:
-    run = one(tmp_path, maths_record())
-    (call,) = run.actions
-    (seen,) = run.of(Observation)
-    assert (call.tool, call.arguments) == ("python", {"run_by": "user", "code": "print(2 + 2)\n"})
-    assert (seen.call_id, seen.ok) == (call.call_id, True)
-    assert [message.role for message in run.of(Message)] == ["user", "assistant", "assistant"]
-
-
-def test_code_that_fails_is_a_failed_action(tmp_path: Path) -> None:
-    said = [
-        {"role": "assistant", "content": "```python\nprint(x)\n```"},
-        {"role": "user", "content": "exitcode: 1 (execution failed)\nCode output: NameError"},
-    ]
-    assert one(tmp_path, maths_record(messages=said)).of(Observation)[0].ok is False
-
-
-def test_an_exit_code_that_the_agent_makes_up_is_a_message(tmp_path: Path) -> None:
-    said = [
-        {"role": "assistant", "content": "```python\n1\n```"},
-        {"role": "assistant", "content": "exitcode: 0"},
-    ]
-    run = one(tmp_path, maths_record(messages=said))
-    assert (len(run.actions), len(run.of(Message))) == (0, 2)
-
-
-def test_an_empty_turn_is_a_turn(tmp_path: Path) -> None:
-    said = [
-        {"role": "user", "content": "?"},
-        {"role": "assistant", "content": "!"},
-        {"role": "user", "content": ""},
-    ]
-    assert [m.content for m in one(tmp_path, maths_record(messages=said)).of(Message)] == ["?", "!", ""]
-
-
-CHANGES: list[dict[str, Any]] = [
-    {"desc": "no type", "record": {"type": None}, "task": "prealgebra/7"},
-    {"desc": "no number", "record": {"problem_id": None}, "task": "number_theory/3"},
-    {"desc": "a hostile type", "record": {"type": "../../etc"}, "task": "etc/7"},
-    {"desc": "a single trial", "record": {"trial": -1}, "task": "number_theory/7", "repeat": None},
-    {"desc": "success as text", "record": {"is_correct": "true"}, "code": "flag-as-text"},
-    {"desc": "no outcome", "record": {"is_correct": None}, "code": "missing-reward"},
-    {"desc": "no messages", "record": {"messages": []}, "code": "missing-trajectory"},
-    {"desc": "a negative time", "record": {"time": -1}, "code": "negative-amount"},
-    {"desc": "an endless time", "record": {"time": 1e300}, "task": "number_theory/7"},
-]
-
-
-@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case["desc"])
-def test_what_is_missing_is_derived_or_named(tmp_path: Path, case: dict[str, Any]) -> None:
-    conversion, (run,) = read(tmp_path, maths_record(**case["record"]))
-    assert run.task_id == case.get("task", "number_theory/7")
-    assert run.started.task_repeat == case.get("repeat", 2)
-    assert case.get("code") is None or codes(conversion)[case["code"]] == 1
+def test_the_agent_may_be_named(tmp_path: Path) -> None:
+    source = put(tmp_path / "in" / "7.json", maths_record())
+    case("named", None, run=f"agenteval/vanilla/{TASK}").of(
+        "agenteval", tmp_path / "out", source, agent="vanilla"
+    )
 
 
 def test_a_folder_is_one_ledger_and_a_bad_file_costs_only_itself(tmp_path: Path) -> None:
-    for n in range(3):
-        put(tmp_path / "in" / "algebra" / f"{n}.json", maths_record(problem_id=str(n)))
-    put(tmp_path / "in" / "algebra" / "9.json", "[1, 2")
-    put(tmp_path / "in" / "geometry" / "0.json", maths_record(type="Geometry"))
-    put(tmp_path / "in" / "geometry" / "1.json", {"correct_ans": 1})
+    algebra = {f"algebra/{n}.json": maths_record(problem_id=str(n)) for n in range(3)}
+    bad = {"algebra/9.json": "[1, 2", "geometry/1.json": {"correct_ans": 1}}
+    for name, content in {**algebra, **bad, "geometry/0.json": maths_record(type="Geometry")}.items():
+        put(tmp_path / "in" / name, content)
     conversion, runs = converted("agenteval", tmp_path / "out", tmp_path / "in")
     assert (len(conversion.ledgers), len(runs)) == (2, 4)
     assert codes(conversion)["not-this-format"] == 3
-
-
-def test_the_agent_may_be_named(tmp_path: Path) -> None:
-    assert one(tmp_path, maths_record(), agent="vanilla").run_id.startswith("agenteval/vanilla/")
 
 
 def test_the_same_problem_twice_is_two_runs_if_they_differ(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from foreign_files import codes, converted, put, tau_record
 
 from untaken.analysis.failure_modes import preset_modes
-from untaken.ledger import ModeAssignment, ReviewNote, Verdict
+from untaken.ledger import ModeAssignment, ReviewNote, Run, Verdict
+from untaken.traces import Conversion
 from untaken.traces.agentrx_labels import MODES
 
 
@@ -32,15 +33,17 @@ def label(**changed: Any) -> dict[str, Any]:
     } | changed
 
 
-def test_the_root_cause_is_a_verdict_on_its_message_and_the_rest_are_notes(tmp_path: Path) -> None:
+def read(tmp_path: Path, *labels: dict[str, Any], format: str | None = "agentrx") -> tuple[Conversion, Run]:
     runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
-    labels = put(tmp_path / "labels.json", [label()])
-    conversion, runs = converted("agentrx", tmp_path / "out", runs_file, labels)
-    (run,) = runs
+    done, (run,) = converted(format, tmp_path / "out", runs_file, put(tmp_path / "labels.json", list(labels)))
+    return done, run
+
+
+def test_the_root_cause_is_a_verdict_on_its_message_and_the_rest_are_notes(tmp_path: Path) -> None:
+    conversion, run = read(tmp_path, label())
     (losses,) = [loss for loss in conversion.losses if loss.name == "labels.json"]
     assert (losses.runs, losses.shared, [f.code for f in losses.findings]) == (1, 1, [])
-    (verdict,) = [e for e in run.events if isinstance(e, Verdict)]
-    (note,) = [e for e in run.events if isinstance(e, ReviewNote)]
+    (verdict,), (note,) = run.of(Verdict), run.of(ReviewNote)
     assert (verdict.by, verdict.passed, verdict.sub_goal) == ("human:agentrx", False, "work of Assistant")
     assert verdict.reason == "no category: wrong day"
     (evidence,) = verdict.evidence or []
@@ -50,31 +53,20 @@ def test_the_root_cause_is_a_verdict_on_its_message_and_the_rest_are_notes(tmp_p
 
 def test_a_label_without_its_run_and_a_step_outside_the_run_are_named(tmp_path: Path) -> None:
     far = {"failure_id": 2, "step_number": 99, "step_reason": "late"}
-    runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
-    labels = put(tmp_path / "labels.json", [label(failures=[far]), label(trajectory_id="elsewhere")])
-    conversion, runs = converted("agentrx", tmp_path / "out", runs_file, labels)
+    conversion, run = read(tmp_path, label(failures=[far]), label(trajectory_id="elsewhere"))
     assert {"label-out-of-range", "label-without-run"} <= set(codes(conversion))
-    (verdict,) = [e for e in runs[0].events if isinstance(e, Verdict)]
+    (verdict,) = run.of(Verdict)
     assert not verdict.evidence
 
 
 def test_categories_become_failure_modes_of_the_preset_at_the_labelled_step(tmp_path: Path) -> None:
     """One category has two spellings; one that the preset lacks stays in the words of its note."""
+    categories = ("Instruction/Plan Adherence Failure", "Invalid Invocation", "Haste")
     known = [
-        {
-            "failure_id": number,
-            "step_number": number,
-            "step_reason": f"why {number}",
-            "failure_category": category,
-        }
-        for number, category in enumerate(
-            ("Instruction/Plan Adherence Failure", "Invalid Invocation", "Haste"), 1
-        )
+        {"failure_id": n, "step_number": n, "step_reason": f"why {n}", "failure_category": category}
+        for n, category in enumerate(categories, 1)
     ]
-    runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
-    labels = put(tmp_path / "labels.json", [label(failures=known)])
-    _, runs = converted("agentrx", tmp_path / "out", runs_file, labels)
-    (run,) = runs
+    _, run = read(tmp_path, label(failures=known))
     (verdict,) = run.of(Verdict)
     modes = [(one.mode, one.event, one.reason) for one in run.of(ModeAssignment)]
     notes = [(one.text, one.event) for one in run.of(ReviewNote)]
@@ -88,18 +80,16 @@ def test_every_category_has_a_mode_of_the_preset() -> None:
     assert {*MODES.values()} == {mode.id for mode in preset_modes("agentrx")}
 
 
-@pytest.mark.parametrize(
-    ("desc", "again", "says"),
-    [("the same", label(), "the same labels"), ("another", label(root_cause={}), "which count")],
-)
+AGAIN = [(label(), "the same labels"), (label(root_cause={}), "which count")]
+
+
+@pytest.mark.parametrize(("again", "says"), AGAIN, ids=["the same", "another"])
 def test_of_two_labels_of_a_run_the_first_counts_and_the_other_is_named(
-    tmp_path: Path, desc: str, again: dict[str, Any], says: str
+    tmp_path: Path, again: dict[str, Any], says: str
 ) -> None:
-    runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
-    labels = put(tmp_path / "labels.json", [label(), again])
-    conversion, (run,) = converted(None, tmp_path / "out", runs_file, labels)
+    conversion, run = read(tmp_path, label(), again, format=None)
     (message,) = [finding.message for finding in conversion.findings if finding.code == "duplicate-label"]
-    assert says in message, desc
+    assert says in message
     assert "labels.json" in message
     assert len(run.of(Verdict)) == 1
     assert not codes(conversion).keys() & {"nothing-added", "format-ambiguous", "format-mixed"}
@@ -107,8 +97,7 @@ def test_of_two_labels_of_a_run_the_first_counts_and_the_other_is_named(
 
 def test_records_without_numbers_beside_numbered_ones_are_no_other_format(tmp_path: Path) -> None:
     plain = tau_record(task_id=8) | {"info": {"task": None, "source": "user", "user_cost": None}}
-    conversion, runs = converted(
-        None, tmp_path / "out", put(tmp_path / "gpt-9-retail.json", [numbered(), plain])
-    )
+    source = put(tmp_path / "gpt-9-retail.json", [numbered(), plain])
+    conversion, runs = converted(None, tmp_path / "out", source)
     assert (conversion.format, len(runs)) == ("agentrx", 2)
     assert not codes(conversion).keys() & {"format-ambiguous", "format-mixed"}

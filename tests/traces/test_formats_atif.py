@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, put
+from foreign_files import converted
+from reading import Case, case, each, facts, read
+from trace_records import put_record
 
-from untaken.ledger import Message, Observation, Plan, Run, ToolCall
-from untaken.traces import Confidence, Conversion, sample_of, sniff
+from untaken.ledger import Observation, ToolCall
+from untaken.traces import Confidence, sample_of, sniff
 from untaken.traces.atif import recognise
 
 
@@ -21,8 +23,8 @@ def call(tool: str, call_id: str = "c1", **arguments: Any) -> dict[str, Any]:
     return {"tool_call_id": call_id, "function_name": tool, "arguments": arguments}
 
 
-def answer(content: Any, call_id: str | None = "c1", **more: Any) -> dict[str, Any]:
-    return {"results": [{"source_call_id": call_id, "content": content, **more}]}
+def answer(*contents: Any, **more: Any) -> dict[str, Any]:
+    return {"results": [{"source_call_id": "c1", "content": content, **more} for content in contents]}
 
 
 def trajectory(*steps: dict[str, Any], version: str = "ATIF-v1.5", **more: Any) -> dict[str, Any]:
@@ -30,153 +32,85 @@ def trajectory(*steps: dict[str, Any], version: str = "ATIF-v1.5", **more: Any) 
     return {"schema_version": version, "session_id": "s1", "agent": agent, "steps": list(steps), **more}
 
 
-def read(tmp_path: Path, **files: Any) -> tuple[Conversion, list[Run]]:
-    for name, content in files.items():
-        put(tmp_path / "in" / f"{name}.json", content)
-    return converted("atif", tmp_path / "out", tmp_path / "in")
-
-
-def one(tmp_path: Path, content: Any) -> Run:
-    (run,) = read(tmp_path, t=content)[1]
-    return run
-
-
-def test_steps_become_messages_calls_and_answers(tmp_path: Path) -> None:
-    run = one(
-        tmp_path,
-        trajectory(
-            step(1, "user", "Fix it."),
-            step(2, tool_calls=[call("bash", command="ls")], observation=answer("a.py")),
-        ),
-    )
-    assert (run.agent, run.started.model) == ("openhands", "m")
-    assert [(m.role, m.content) for m in run.of(Message)] == [("user", "Fix it."), ("assistant", "…")]
-    (made,) = run.of(ToolCall)
-    assert (made.tool, made.arguments) == ("bash", {"command": "ls"})
-    (came,) = run.of(Observation)
-    assert (came.call_id, came.content, came.ok) == (made.call_id, "a.py", None)
-
-
-@pytest.mark.parametrize(
-    ("result", "failed", "ok"),
-    [
-        (answer("done"), None, [None]),
-        (answer("nope\n\n[error] tool reported failure"), None, [False]),
-        (answer("nope", extra={"is_error": True}), None, [False]),
-        (answer("nope"), True, [False]),
-        (answer("done"), False, [True]),
-        ({"results": [*answer("a")["results"], *answer("b")["results"]]}, False, [None, None]),
-    ],
-)
-def test_a_failed_answer_is_known_where_it_is_marked(
-    tmp_path: Path, result: Any, failed: bool | None, ok: list[bool | None]
-) -> None:
+def answered(result: Any, failed: bool | None = None) -> dict[str, Any]:
     extra = {"tool_result_is_error": failed}
-    run = one(tmp_path, trajectory(step(1, tool_calls=[call("bash")], observation=result, extra=extra)))
-    assert [o.ok for o in run.of(Observation)] == ok
+    return trajectory(step(1, tool_calls=[call("bash")], observation=result, extra=extra))
 
 
-@pytest.mark.parametrize(
-    ("desc", "seconds", "want"),
-    [
-        ("a call without an answer comes last in the file", (9, 1, 4, 2), ["ask", "a", "c", "b"]),
-        ("at one moment the file's order counts", (9, 1, 1, 1), ["ask", "a", "b", "c"]),
-        ("where a step has no time the file's order counts", (9, 1, None, 0), ["ask", "a", "b", "c"]),
-    ],
-)
-def test_steps_of_the_agent_are_in_the_order_of_their_times(
-    tmp_path: Path, desc: str, seconds: tuple[int | None, ...], want: list[str]
-) -> None:
+def timed(*seconds: int | None) -> dict[str, Any]:
+    """What a user asked, and what the agent said after it: a, b, c, each at its second."""
     times = [None if s is None else f"2026-01-01T00:00:0{s}Z" for s in seconds]
     said = zip(("ask", "a", "b", "c"), times, ("user", "agent", "agent", "agent"), strict=True)
-    run = one(tmp_path, trajectory(*(step(1, who, words, timestamp=at) for words, at, who in said)))
-    assert [m.content for m in run.of(Message)] == want, desc
+    return trajectory(*(step(1, who, words, timestamp=at) for words, at, who in said))
 
 
-def test_the_outcome_is_not_in_the_format(tmp_path: Path) -> None:
-    done, (run,) = read(tmp_path, t=trajectory(step(1)))
-    assert run.finished.success is None
-    assert "missing-outcome" in codes(done)
-
-
-def test_a_continuation_is_the_same_run_and_copied_steps_count_once(tmp_path: Path) -> None:
-    first = trajectory(step(1, "user", "Go."), step(2, message="one"), continued_trajectory_ref="b.json")
-    second = trajectory(step(1, message="one", is_copied_context=True), step(2, message="two"))
-    done, runs = read(tmp_path, a=first, b=second)
-    (run,) = runs
-    assert [m.content for m in run.of(Message)] == ["Go.", "one", "two"]
-    assert not {"continuation-missing", "nothing-added"} & set(codes(done))
-    assert [(loss.runs, loss.shared) for loss in done.losses] == [(1, 0), (1, 1)]
-
-
-def test_a_list_of_trajectories_is_a_run_and_a_task_each(tmp_path: Path) -> None:
-    _, runs = read(tmp_path, many=[trajectory(step(1), session_id=name) for name in ("a", "b")])
-    assert [(run.run_id, run.task_id) for run in runs] == [
-        ("atif/openhands/a", "a"),
-        ("atif/openhands/b", "b"),
-    ]
-
-
-def test_a_cost_that_is_recorded_for_some_steps_is_unknown(tmp_path: Path) -> None:
-    priced, unpriced = step(1, metrics={"cost_usd": 0.5}), step(2, metrics={"prompt_tokens": 5})
-    _, (run,) = read(tmp_path, t=trajectory(priced, unpriced))
-    assert run.finished.cost is None
-
-
-def test_a_cost_of_nothing_is_unknown_and_named(tmp_path: Path) -> None:
-    done, (run,) = read(tmp_path, t=trajectory(step(1, metrics={"cost_usd": 0})))
-    assert (run.finished.cost, codes(done)["unpriced-cost"]) == (None, 1)
-
-
-def test_a_missing_continuation_is_named(tmp_path: Path) -> None:
-    done, runs = read(tmp_path, a=trajectory(step(1), continued_trajectory_ref="gone.json"))
-    assert len(runs) == 1
-    assert "continuation-missing" in codes(done)
-
-
-def test_two_files_that_continue_in_each_other_are_one_run(tmp_path: Path) -> None:
-    one_way = trajectory(step(1, message="a"), continued_trajectory_ref="b.json")
-    back = trajectory(step(1, message="b"), continued_trajectory_ref="a.json")
-    done, (run,) = read(tmp_path, a=one_way, b=back)
-    assert [m.content for m in run.of(Message)] == ["a", "b"]
-    assert [(loss.runs, loss.shared) for loss in done.losses] == [(1, 0), (1, 1)]
-
-
-def test_embedded_sub_agents_are_runs_that_name_their_parent(tmp_path: Path) -> None:
-    child = trajectory(step(1, message="child"), trajectory_id="t2")
-    _, runs = read(tmp_path, t=trajectory(step(1), subagent_trajectories=[child]))
-    assert [run.started.metadata.get("parent") for run in runs if run.started.metadata] == [None, "s1"]
-
-
+LS = step(2, tool_calls=[call("bash", command="ls")], observation=answer("a.py"))
 PAID = [step(i, metrics={"cost_usd": 0.1 * i, "prompt_tokens": i}) for i in (1, 2)]
-FINAL = {"total_cost_usd": 0.5, "total_prompt_tokens": 9}
+FINAL = {"final_metrics": {"total_cost_usd": 0.5, "total_prompt_tokens": 9}}
+PRICED, UNPRICED = step(1, metrics={"cost_usd": 0.5}), step(2, metrics={"prompt_tokens": 5})
+CONTRADICTS, PARTLY = {"total-contradicts-parts"}, {"partly-recorded"}
+TODO = call("TodoWrite", todos=[{"content": "look"}, {"content": "fix"}])
+CHILD = trajectory(step(1, message="child"), trajectory_id="t2")
+CASES = [
+    case("steps become messages, calls and answers", trajectory(step(1, "user", "Fix it."), LS),
+         agent="openhands", model="m", said=[("user", "Fix it."), ("assistant", "…")],
+         calls=[("bash", {"command": "ls"})], answers=[("a.py", None)], answered=["c1"], success=None,
+         found={"missing-outcome"}),
+    case("an answer that ends with an error", answered(answer("no\n\n[error] tool reported failure")),
+         ok=[False]),
+    case("an answer that is an error", answered(answer("nope", extra={"is_error": True})), ok=[False]),
+    case("an answer of a step that failed", answered(answer("nope"), True), ok=[False]),
+    case("an answer of a step that worked", answered(answer("done"), False), ok=[True]),
+    case("two answers of a step that worked", answered(answer("a", "b"), False), ok=[None, None]),
+    case("a call without an answer comes last in the file", timed(9, 1, 4, 2), words=["ask", "a", "c", "b"]),
+    case("at one moment the file's order counts", timed(9, 1, 1, 1), words=["ask", "a", "b", "c"]),
+    case("where a step has no time the file's order counts", timed(9, 1, None, 0),
+         words=["ask", "a", "b", "c"]),
+    case("a list of trajectories is a run and a task each",
+         [trajectory(step(1), session_id=name) for name in ("a", "b")],
+         runs=["atif/openhands/a", "atif/openhands/b"], tasks=["a", "b"]),
+    case("a cost that is recorded for some steps is unknown", trajectory(PRICED, UNPRICED), cost=None),
+    case("a cost of nothing is unknown and named", trajectory(step(1, metrics={"cost_usd": 0})), cost=None,
+         found={"unpriced-cost"}),
+    case("embedded sub-agents are runs that name their parent",
+         trajectory(step(1), subagent_trajectories=[CHILD]), parents=[None, "s1"]),
+    case("only the totals", trajectory(step(1), step(2), **FINAL), cost=0.5, input=9,
+         missing=CONTRADICTS | PARTLY),
+    case("totals, and one step without", trajectory(PAID[0], step(2, metrics={}), **FINAL), cost=0.5, input=9,
+         missing=CONTRADICTS, found=PARTLY),
+    case("totals that contradict the steps", trajectory(*PAID, **FINAL), cost=pytest.approx(0.3), input=3,
+         missing=PARTLY, found=CONTRADICTS),
+    case("no totals", trajectory(*PAID), cost=pytest.approx(0.3), input=3, missing=CONTRADICTS | PARTLY),
+    case("a todo list is a plan", trajectory(step(1, tool_calls=[TODO])), plans=[["look", "fix"]]),
+    case("a missing continuation is named", trajectory(step(1), continued_trajectory_ref="gone.json"),
+         run="atif/openhands/s1", found={"continuation-missing"}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("steps", "final", "want", "named"),
-    [
-        ([step(1), step(2)], FINAL, (0.5, 9.0), []),
-        ([PAID[0], step(2, metrics={})], FINAL, (0.5, 9.0), ["partly-recorded"]),
-        (PAID, FINAL, (0.3, 3.0), ["total-contradicts-parts"]),
-        (PAID, None, (0.3, 3.0), []),
-    ],
-    ids=["only the totals", "one step without", "totals that contradict the steps", "no totals"],
-)
-def test_cost_and_tokens_are_the_sum_of_steps_or_the_totals(
-    tmp_path: Path, steps: list[Any], final: Any, want: Any, named: list[str]
-) -> None:
-    done, (run,) = read(tmp_path, t=trajectory(*steps, **({"final_metrics": final} if final else {})))
-    assert [code for code in ("partly-recorded", "total-contradicts-parts") if code in codes(done)] == named
-    assert (run.finished.cost, (run.finished.metrics or {})["input_tokens"]) == (
-        pytest.approx(want[0]),
-        want[1],
-    )
+@each(CASES)
+def test_a_trajectory_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("atif", tmp_path)
 
 
-def test_a_todo_list_is_a_plan(tmp_path: Path) -> None:
-    todo = call("TodoWrite", todos=[{"content": "look"}, {"content": "fix"}])
-    run = one(tmp_path, trajectory(step(1, tool_calls=[todo])))
-    assert [plan.sub_goals for plan in run.of(Plan)] == [["look", "fix"]]
+COPIED = [step(1, message="one", is_copied_context=True), step(2, message="two")]
+ONE_WAY, BACK = ({"continued_trajectory_ref": name} for name in ("b.json", "a.json"))
+CONTINUED = {
+    "a continuation is the same run and copied steps count once": (
+        trajectory(step(1, "user", "Go."), step(2, message="one"), **ONE_WAY), trajectory(*COPIED),
+        ["Go.", "one", "two"]),
+    "two files that continue in each other are one run": (trajectory(step(1, message="a"), **ONE_WAY),
+        trajectory(step(1, message="b"), **BACK), ["a", "b"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("desc", CONTINUED)
+def test_files_that_continue_each_other_are_a_run(tmp_path: Path, desc: str) -> None:
+    first, second, words = CONTINUED[desc]
+    source = put_record(tmp_path / "in", {"a.json": first, "b.json": second})
+    done, runs = converted("atif", tmp_path / "out", source)
+    want = {"words": words, "missing": {"continuation-missing", "nothing-added"}}
+    assert facts(done, runs, want) == want
+    assert [(loss.runs, loss.shared) for loss in done.losses] == [(1, 0), (1, 1)]
 
 
 @pytest.mark.parametrize("version", [f"ATIF-v1.{minor}" for minor in range(9)])
@@ -187,9 +121,8 @@ def test_every_version_is_recognised(version: str) -> None:
 
 
 def test_an_answer_is_of_its_own_step_where_an_earlier_call_with_the_id_was_left_open(tmp_path: Path) -> None:
-    left = step(1, tool_calls=[call("bash", n=1)])
-    parallel = [call("bash", n=2), call("bash", n=3)]
-    results = [*answer("two")["results"], *answer("three")["results"]]
-    run = one(tmp_path, trajectory(left, step(2, tool_calls=parallel, observation={"results": results})))
+    parallel = step(2, tool_calls=[call("bash", n=2), call("bash", n=3)], observation=answer("two", "three"))
+    content = trajectory(step(1, tool_calls=[call("bash", n=1)]), parallel)
+    _, (run,) = read(tmp_path, "atif", content)
     calls = {made.call_id: made.arguments["n"] for made in run.of(ToolCall)}
     assert [(calls[o.call_id or ""], o.content) for o in run.of(Observation)] == [(2, "two"), (3, "three")]

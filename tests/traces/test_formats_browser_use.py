@@ -5,67 +5,49 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from foreign_files import converted, put
+from reading import Case, case, each, read
 
-from untaken.ledger import Message, Observation, Run, ToolCall
-from untaken.traces import sniff
+from untaken.ledger import Observation, ToolCall
 
 
 def step(*actions: str, results: list[dict[str, Any]], at: int = 0, **said: Any) -> dict[str, Any]:
     times = {"step_start_time": 1_754_000_000 + at, "step_end_time": 1_754_000_001 + at, "input_tokens": 5}
     output = {**said, "action": [{tool: {"index": number}} for number, tool in enumerate(actions)]}
-    return {
-        "model_output": output if actions else None,
-        "result": results,
-        "state": {"url": "x"},
-        "metadata": times,
-    }
+    about = {"result": results, "state": {"url": "x"}, "metadata": times}
+    return {"model_output": output if actions else None, **about}
 
 
-def read(tmp_path: Path, *steps: dict[str, Any]) -> Run:
-    source = put(tmp_path / "book.json", {"history": list(steps)})
-    assert sniff("book.json", source.read_bytes()) == "browser-use"
-    return converted("browser-use", tmp_path / "out", source)[1][0]
+def history(*steps: dict[str, Any]) -> dict[str, Any]:
+    return {"history": list(steps)}
 
 
-def test_actions_after_one_that_failed_have_no_result_and_later_ones_keep_theirs(tmp_path: Path) -> None:
-    run = read(
-        tmp_path,
-        step("click", "type", "send", results=[{"extracted_content": "clicked"}, {"error": "no field"}]),
-        step("wait", results=[{"extracted_content": "waited"}], at=5),
-    )
-    assert [c.tool for c in run.of(ToolCall)] == ["click", "type", "send", "wait"]
-    tools = {c.call_id: c.tool for c in run.of(ToolCall)}
-    assert [(tools[o.call_id], o.content, o.ok) for o in run.of(Observation)] == [
-        ("click", "clicked", True),
-        ("type", "no field", False),
-        ("wait", "waited", True),
-    ]
-    assert (run.finished.steps, run.finished.metrics) == (2, {"input_tokens": 10.0})
+SEEN = [{"extracted_content": "x"}]
+CLAIMED = {"is_done": True, "success": True, "extracted_content": "Done."}
+FAILED = step("click", "type", "send", results=[{"extracted_content": "clicked"}, {"error": "no field"}])
+LATER = history(FAILED, step("wait", results=[{"extracted_content": "waited"}], at=5))
+CASES = [
+    case("actions after one that failed have no result and later ones keep theirs", LATER,
+         tools=["click", "type", "send", "wait"], steps=2, metrics={"input_tokens": 10.0},
+         answers=[("clicked", True), ("no field", False), ("waited", True)]),
+    case("both versions say where the agent is",
+         history(step("click", results=SEEN, current_state={"memory": "one"}),
+                 step("click", results=SEEN, thinking="Hm.", memory="two")),
+         said=[("assistant", {"memory": "one"}), ("reasoning", "Hm."), ("assistant", {"memory": "two"})]),
+    case("the agent's own word is no outcome", history(step("done", results=[CLAIMED])), success=None),
+    case("a verdict is", history(step("done", results=[{**CLAIMED, "judgement": {"verdict": False}}])),
+         success=False),
+    case("a step without an answer of the model has its error",
+         history(step(results=[{"error": "rate limited"}])), error="rate limited",
+         said=[("tool", "rate limited")]),
+]  # fmt: skip
 
 
-def test_both_versions_say_where_the_agent_is(tmp_path: Path) -> None:
-    done = [{"extracted_content": "x"}]
-    run = read(
-        tmp_path,
-        step("click", results=done, current_state={"memory": "one"}),
-        step("click", results=done, thinking="Hm.", memory="two"),
-    )
-    assert [(m.role, m.content) for m in run.of(Message)] == [
-        ("assistant", {"memory": "one"}),
-        ("reasoning", "Hm."),
-        ("assistant", {"memory": "two"}),
-    ]
+@each(CASES)
+def test_a_history_of_browser_use_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("browser-use", tmp_path, sniffed=True)
 
 
-def test_the_agents_own_word_is_no_outcome_and_a_verdict_is(tmp_path: Path) -> None:
-    claimed = {"is_done": True, "success": True, "extracted_content": "Done."}
-    assert read(tmp_path / "a", step("done", results=[claimed])).finished.success is None
-    judged = {**claimed, "judgement": {"verdict": False}}
-    assert read(tmp_path / "b", step("done", results=[judged])).finished.success is False
-
-
-def test_a_step_without_an_answer_of_the_model_has_its_error(tmp_path: Path) -> None:
-    run = read(tmp_path, step(results=[{"error": "rate limited"}]))
-    assert run.finished.error == "rate limited"
-    assert [(m.role, m.content) for m in run.of(Message)] == [("tool", "rate limited")]
+def test_a_result_is_that_of_its_own_action(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, "browser-use", LATER)
+    tools = {call.call_id: call.tool for call in run.of(ToolCall)}
+    assert [tools[seen.call_id] for seen in run.of(Observation)] == ["click", "type", "wait"]

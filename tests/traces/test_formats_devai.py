@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from foreign_files import codes, converted, devai_human, devai_sheet, devai_step, put
@@ -18,6 +18,7 @@ HUMAN = f"judgment/Crew/human_as_a_judge/{TASK}"
 JUDGE = f"judgment/Crew/agent_as_a_judge/gray_box/{TASK}"
 PLAN = f"devai/instances/{TASK}"
 STEPS = f"trajectories/Crew/{TASK}"
+ALL = devai_human(True, True, True)
 
 
 def imported(tmp_path: Path, **files: Any) -> tuple[list[Run], PlanGraph, set[str]]:
@@ -51,14 +52,8 @@ def test_sheets_of_one_agent_and_task_are_one_run(tmp_path: Path) -> None:
     assert not found
     assert (run.run_id, run.agent, run.task_id) == ("devai/Crew/01_Boat", "Crew", "01_Boat")
     assert run.started.graph == graph.id
-    assert verdicts(run) == {
-        ("human:consensus", "R0"): True,
-        ("human:consensus", "R1"): False,
-        ("human:consensus", "R2"): True,
-        ("judge:agent_as_a_judge/gray_box", "R0"): True,
-        ("judge:agent_as_a_judge/gray_box", "R1"): True,
-        ("judge:agent_as_a_judge/gray_box", "R2"): True,
-    }
+    judged = {("human:consensus", f"R{n}"): n != 1 for n in range(3)}
+    assert verdicts(run) == judged | {("judge:agent_as_a_judge/gray_box", f"R{n}"): True for n in range(3)}
     assert (run.finished.success, run.finished.steps, run.finished.cost) == (False, None, None)
     assert run.finished.metrics == {"satisfied_all_requirements": False, "satisfied_all_preferences": False}
     score = score_run(run, graph, verdicts=("human:*",))
@@ -74,64 +69,32 @@ def test_one_kind_of_sheet_is_enough(tmp_path: Path, kind: str) -> None:
     assert score_run(run, graph).completed == 3
 
 
-def requirement(**changed: Any) -> dict[str, Any]:
-    return {
-        "requirement_id": 0,
-        "prerequisites": [],
-        "criteria": "x",
-        "category": None,
-        "satisfied": None,
-        **changed,
-    }
+def requirement(number: int | str | None = 0, *prerequisites: Any, criteria: str = "x") -> dict[str, Any]:
+    about = {"requirement_id": number, "prerequisites": list(prerequisites), "criteria": criteria}
+    return {**about, "category": None, "satisfied": None}
 
 
-PLANS: list[dict[str, Any]] = [
-    {
-        "desc": "a requirement that lists itself",
-        "requirements": [requirement(prerequisites=[0])],
-        "want": [],
-        "code": "self-prerequisite",
-    },
-    {
-        "desc": "a prerequisite that is none",
-        "requirements": [requirement(prerequisites=[7, None])],
-        "want": [],
-        "code": "unknown-prerequisite",
-    },
-    {
-        "desc": "requirements that wait for each other",
-        "requirements": [requirement(prerequisites=[1]), requirement(requirement_id=1, prerequisites=[0])],
-        "want": [("R1", "R0")],
-        "code": "prerequisite-cycle",
-    },
-    {
-        "desc": "a requirement that occurs twice",
-        "requirements": [requirement(), requirement(criteria="other")],
-        "want": [],
-        "code": "duplicate-requirement",
-    },
-    {
-        "desc": "a requirement without an id",
-        "requirements": [
-            requirement(requirement_id=None),
-            requirement(requirement_id=None, prerequisites=["0"]),
-        ],
-        "want": [("R0", "R1")],
-        "code": "missing-requirement-id",
-    },
-    {
-        "desc": "ids as text",
-        "requirements": [requirement(requirement_id="0"), requirement(requirement_id=1, prerequisites=["0"])],
-        "want": [("R0", "R1")],
-    },
-]
+JOINED = [("R0", "R1")]
+PLANS: list[tuple[str, list[dict[str, Any]], list[tuple[str, str]], set[str]]] = [
+    ("a requirement that lists itself", [requirement(0, 0)], [], {"self-prerequisite"}),
+    ("a prerequisite that is none", [requirement(0, 7, None)], [], {"unknown-prerequisite"}),
+    ("requirements that wait for each other", [requirement(0, 1), requirement(1, 0)], [("R1", "R0")],
+     {"prerequisite-cycle"}),
+    ("a requirement that occurs twice", [requirement(), requirement(criteria="other")], [],
+     {"duplicate-requirement"}),
+    ("a requirement without an id", [requirement(None), requirement(None, "0")], JOINED,
+     {"missing-requirement-id"}),
+    ("ids as text", [requirement("0"), requirement(1, "0")], JOINED, set()),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", PLANS, ids=lambda case: case["desc"])
-def test_faulty_plans_are_repaired_and_named(tmp_path: Path, case: dict[str, Any]) -> None:
-    _, graph, found = imported(tmp_path, plan=devai_sheet(requirements=case["requirements"]))
-    assert edges(graph) == case["want"]
-    assert found - {"no-runs"} == ({case["code"]} if "code" in case else set())
+@pytest.mark.parametrize(("desc", "requirements", "want", "codes"), PLANS, ids=[plan[0] for plan in PLANS])
+def test_faulty_plans_are_repaired_and_named(
+    tmp_path: Path, desc: str, requirements: Any, want: list[tuple[str, str]], codes: set[str]
+) -> None:
+    _, graph, found = imported(tmp_path, plan=devai_sheet(requirements=requirements))
+    assert edges(graph) == want
+    assert found - {"no-runs"} == codes
 
 
 def four(*verdicts: bool) -> dict[str, Any]:
@@ -147,55 +110,34 @@ def worded(**changed: Any) -> dict[str, Any]:
     return sheet
 
 
-SHEETS: list[dict[str, Any]] = [
-    {
-        "desc": "a verdict without a sub-goal",
-        "judge": four(True, True, True),
-        "code": "verdict-without-sub-goal",
-    },
-    {"desc": "a missing verdict", "judge": devai_sheet(True, True), "code": "missing-verdicts"},
-    {"desc": "a verdict that is null", "judge": devai_sheet(True, None, True), "code": "missing-verdicts"},
-    {
-        "desc": "criteria worded differently",
-        "judge": worded(criteria="Something else."),
-        "code": "criteria-differ",
-    },
-    {"desc": "other prerequisites", "judge": worded(prerequisites=[]), "code": "prerequisites-differ"},
-    {"desc": "verdicts as text", "judge": devai_sheet(True, "false", "True"), "code": "flag-as-text"},
-    {
-        "desc": "another name inside",
-        "judge": devai_sheet(True, True, True, name="01_Bo"),
-        "code": "record-name-differs",
-    },
-    {
-        "desc": "a flag that contradicts the verdicts",
-        "human": devai_human(True, False, True, satisfied_all_requirements=True),
-        "code": "flag-contradicts-verdicts",
-    },
+CONTRADICTED = devai_human(True, False, True, satisfied_all_requirements=True)
+SHEETS: list[tuple[str, dict[str, Any], str]] = [
+    ("a verdict without a sub-goal", {"judge": four(True, True, True)}, "verdict-without-sub-goal"),
+    ("a missing verdict", {"judge": devai_sheet(True, True)}, "missing-verdicts"),
+    ("a verdict that is null", {"judge": devai_sheet(True, None, True)}, "missing-verdicts"),
+    ("criteria worded differently", {"judge": worded(criteria="Something else.")}, "criteria-differ"),
+    ("other prerequisites", {"judge": worded(prerequisites=[])}, "prerequisites-differ"),
+    ("verdicts as text", {"judge": devai_sheet(True, "false", "True")}, "flag-as-text"),
+    ("another name inside", {"judge": devai_sheet(True, True, True, name="01_Bo")}, "record-name-differs"),
+    ("a flag that contradicts the verdicts", {"human": CONTRADICTED}, "flag-contradicts-verdicts"),
 ]
 
 
-@pytest.mark.parametrize("case", SHEETS, ids=lambda case: case["desc"])
+@pytest.mark.parametrize(("desc", "sheets", "code"), SHEETS, ids=[sheet[0] for sheet in SHEETS])
 def test_sheets_that_do_not_fit_their_plan_are_joined_by_id_and_named(
-    tmp_path: Path, case: dict[str, Any]
+    tmp_path: Path, desc: str, sheets: dict[str, Any], code: str
 ) -> None:
-    sheets = {key: value for key, value in case.items() if key in ("human", "judge")}
     (run,), _, found = imported(tmp_path, plan=devai_sheet(), **sheets)
-    assert found == {case["code"]}
+    assert found == {code}
     assert {sub_goal for _, sub_goal in verdicts(run)} <= {"R0", "R1", "R2"}
+    reasons = [event.reason for event in run.of(Verdict)]
+    assert ("criteria as judged: Something else." in reasons) is (code == "criteria-differ")
 
 
 def test_a_verdict_that_cannot_be_read_is_unknown_not_false(tmp_path: Path) -> None:
     (run,), _, found = imported(tmp_path, plan=devai_sheet(), judge=devai_sheet(True, "perhaps", True))
     assert verdicts(run)["judge:agent_as_a_judge/gray_box", "R1"] is None
     assert found == {"unreadable-flag", "missing-verdicts"}
-
-
-def test_criteria_as_judged_stay_with_the_verdict(tmp_path: Path) -> None:
-    (run,), _, _ = imported(tmp_path, plan=devai_sheet(), judge=worded(criteria="Something else."))
-    assert [e.reason for e in run.events if isinstance(e, Verdict)][
-        1
-    ] == "criteria as judged: Something else."
 
 
 STEP_LIST = [
@@ -242,14 +184,14 @@ def test_faulty_steps_keep_their_run(tmp_path: Path, desc: str, changed: Any, co
 @pytest.mark.parametrize("steps", ["[]", "null", "[null]", "{}"])
 def test_a_trajectory_without_steps_is_named(tmp_path: Path, steps: str) -> None:
     put(tmp_path / "in" / STEPS, steps)
-    put(tmp_path / "in" / HUMAN, devai_human(True, True, True))
+    put(tmp_path / "in" / HUMAN, ALL)
     conversion, (run,) = converted("devai", tmp_path / "out", tmp_path / "in")
     assert run.finished.steps is None
     assert set(codes(conversion)) & {"missing-trajectory", "not-this-format"}
 
 
 def test_loose_files_are_recognised_by_their_content(tmp_path: Path) -> None:
-    human = put(tmp_path / "a" / TASK, devai_human(True, True, True))
+    human = put(tmp_path / "a" / TASK, ALL)
     judge = put(tmp_path / "b" / TASK, devai_sheet(True, False, True))
     plan = put(tmp_path / "c" / TASK, devai_sheet())
     steps = put(tmp_path / "d" / TASK, STEP_LIST)
@@ -262,21 +204,18 @@ def test_loose_files_are_recognised_by_their_content(tmp_path: Path) -> None:
     assert named.agent == "Crew"
 
 
-def test_folders_are_read_wherever_the_import_begins(tmp_path: Path) -> None:
-    put(tmp_path / "in" / HUMAN, devai_human(True, True, True))
-    for begin in (
-        "in",
-        "in/judgment",
-        "in/judgment/Crew",
-        "in/judgment/Crew/human_as_a_judge",
-        f"in/{HUMAN}",
-    ):
-        _, (run,) = converted("devai", tmp_path / "out" / begin.replace("/", "-"), tmp_path / begin)
-        assert (run.agent, run.task_id) == ("Crew", "01_Boat"), begin
+BEGINNINGS = ["in", "in/judgment", "in/judgment/Crew", "in/judgment/Crew/human_as_a_judge", f"in/{HUMAN}"]
+
+
+@pytest.mark.parametrize("begin", BEGINNINGS)
+def test_folders_are_read_wherever_the_import_begins(tmp_path: Path, begin: str) -> None:
+    put(tmp_path / "in" / HUMAN, ALL)
+    _, (run,) = converted("devai", tmp_path / "out", tmp_path / begin)
+    assert (run.agent, run.task_id) == ("Crew", "01_Boat")
 
 
 def test_an_archive_keeps_its_folders(tmp_path: Path) -> None:
-    for name, content in ((HUMAN, devai_human(True, True, True)), (PLAN, devai_sheet())):
+    for name, content in ((HUMAN, ALL), (PLAN, devai_sheet())):
         put(tmp_path / "in" / name, content)
     with zipfile.ZipFile(tmp_path / "all.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted((tmp_path / "in").rglob("*.json")):
@@ -286,22 +225,19 @@ def test_an_archive_keeps_its_folders(tmp_path: Path) -> None:
     assert zipped.events == plain.events
 
 
+JUDGES = {
+    "agent_as_a_judge/black_box": "judge:agent_as_a_judge/black_box",
+    "llm_as_a_judge/gray_box": "judge:llm_as_a_judge/gray_box",
+    "human_as_a_judge": "human:consensus",
+    "human_as_a_judge/ann": "human:ann",
+}
+
+
 def test_judges_are_named_by_their_folders(tmp_path: Path) -> None:
-    names = [
-        "agent_as_a_judge/black_box",
-        "llm_as_a_judge/gray_box",
-        "human_as_a_judge",
-        "human_as_a_judge/ann",
-    ]
-    for name in names:
-        put(tmp_path / "in" / "judgment" / "Crew" / name / TASK, devai_human(True, True, True))
+    for name in JUDGES:
+        put(tmp_path / "in" / "judgment" / "Crew" / name / TASK, ALL)
     _, (run,) = converted("devai", tmp_path / "out", tmp_path / "in")
-    assert {by for by, _ in verdicts(run)} == {
-        "judge:agent_as_a_judge/black_box",
-        "judge:llm_as_a_judge/gray_box",
-        "human:consensus",
-        "human:ann",
-    }
+    assert {by for by, _ in verdicts(run)} == set(JUDGES.values())
 
 
 def test_people_who_disagree_on_the_outcome_leave_it_unknown(tmp_path: Path) -> None:
@@ -315,7 +251,7 @@ def test_people_who_disagree_on_the_outcome_leave_it_unknown(tmp_path: Path) -> 
 
 def test_the_same_file_nested_twice_is_read_once(tmp_path: Path) -> None:
     for place in ("in", "in/copy"):
-        put(tmp_path / place / HUMAN, devai_human(True, True, True))
+        put(tmp_path / place / HUMAN, ALL)
         put(tmp_path / place / PLAN, devai_sheet())
         put(tmp_path / place / STEPS, STEP_LIST)
     conversion, runs = converted("devai", tmp_path / "out", tmp_path / "in")
@@ -323,7 +259,7 @@ def test_the_same_file_nested_twice_is_read_once(tmp_path: Path) -> None:
 
 
 def test_a_second_run_of_a_task_is_kept_apart(tmp_path: Path) -> None:
-    put(tmp_path / "in" / "first" / HUMAN, devai_human(True, True, True))
+    put(tmp_path / "in" / "first" / HUMAN, ALL)
     put(tmp_path / "in" / "second" / HUMAN, devai_human(False, False, False))
     conversion, runs = converted("devai", tmp_path / "out", tmp_path / "in")
     assert [run.run_id for run in runs] == ["devai/Crew/01_Boat", "devai/Crew/01_Boat~2"]
@@ -350,3 +286,59 @@ def test_other_files_beside_are_left_and_named(tmp_path: Path) -> None:
     put(tmp_path / "in" / "devai" / "constraints.json", {"generic": "…"})
     _, _, found = imported(tmp_path, plan=devai_sheet())
     assert found == {"not-this-format", "nothing-added", "no-runs"}
+
+
+WORDS = ["load the data", "train the model", "finetune it", "save it"]
+
+
+class Sheet(NamedTuple):
+    desc: str
+    rows: list[tuple[str, bool]]
+    want: list[bool | None]
+    codes: set[str]
+
+
+LOAD, TRAIN, TUNE, SAVE = WORDS
+WITHOUT = "verdict-without-sub-goal"
+JOINS = [
+    Sheet("the same rows", [(text, text == SAVE) for text in WORDS], [False, False, False, True], set()),
+    Sheet("case and white space", [("Load  the data", True), *((t, False) for t in WORDS[1:])],
+          [True, False, False, False], {"criteria-differ"}),
+    Sheet("one row more, in the middle",
+          [(LOAD, False), (TRAIN, False), ("an extra row", True), (TUNE, False), (SAVE, True)],
+          [False, False, False, True], {"joined-by-text", WITHOUT}),
+    Sheet("one row less, in the middle", [(LOAD, True), (TUNE, True), (SAVE, False)],
+          [True, None, True, False], {"joined-by-text", "missing-verdicts"}),
+    Sheet("another order", [(text, text == SAVE) for text in reversed(WORDS)], [False, False, False, True],
+          {"joined-by-text"}),
+    Sheet("one row worded otherwise",
+          [(LOAD, True), ("fit the model", True), (TUNE, False), (SAVE, False)],
+          [True, True, False, False], {"criteria-differ"}),
+    Sheet("one row more and another worded otherwise",
+          [(LOAD, True), ("an extra row", True), ("fit the model", True), (TUNE, False), (SAVE, False)],
+          [True, None, False, False], {"joined-by-text", "verdict-not-joined", "missing-verdicts", WITHOUT}),
+    Sheet("a row more at the end, all the same before", [*((t, True) for t in WORDS), ("an extra row", True)],
+          [True] * 4, {WITHOUT}),
+    Sheet("a row more, every text another", [(f"other {n}", True) for n in range(5)], [None] * 4,
+          {"verdict-not-joined", "missing-verdicts", WITHOUT}),
+    Sheet("texts left out", [("", True)] * 4, [True] * 4, {"criteria-differ"}),
+]  # fmt: skip
+ABOUT = {code for sheet in JOINS for code in sheet.codes}
+
+
+def record(rows: list[tuple[str, bool | None]]) -> dict[str, object]:
+    requirements = [
+        {"requirement_id": n, "prerequisites": [], "criteria": text, "satisfied": passed}
+        for n, (text, passed) in enumerate(rows)
+    ]
+    return {"name": "01_Boat", "requirements": requirements}
+
+
+@pytest.mark.parametrize("case", JOINS, ids=lambda case: case.desc)
+def test_a_verdict_reaches_the_requirement_it_judges(case: Sheet, tmp_path: Path) -> None:
+    """By id and text; what cannot be joined is unscored and named."""
+    plan = record([(text, None) for text in WORDS])
+    (run,), _, found = imported(tmp_path, plan=plan, human=record([*case.rows]))
+    judged = {sub_goal: passed for (_, sub_goal), passed in verdicts(run).items()}
+    assert judged == {f"R{n}": passed for n, passed in enumerate(case.want) if passed is not None}
+    assert found & ABOUT == case.codes

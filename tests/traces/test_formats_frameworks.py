@@ -1,4 +1,4 @@
-"""What agent frameworks save: events of LangChain, chats of LlamaIndex and Semantic Kernel, Google ADK."""
+"""What frameworks save: LangChain, LlamaIndex, Semantic Kernel, Google ADK, AgentDojo, promptfoo; tables."""
 
 from __future__ import annotations
 
@@ -7,57 +7,38 @@ from typing import Any
 
 import duckdb
 import pytest
-from foreign_files import codes, converted
-from trace_records import RECORDS, put_record
-
-from untaken.ledger import Message, Observation, Run, ToolCall
+from foreign_files import codes, converted, put
+from reading import Case, case, each, read
+from trace_records import RECORDS
 
 EVENTS = RECORDS["langchain-events"]["events.jsonl"]
 USED = {"input_tokens": 5, "output_tokens": 2}
-
-
-def read(tmp_path: Path, content: Any, name: str = "x.json", format: str | None = None) -> list[Run]:
-    return converted(format, tmp_path / "out", put_record(tmp_path / "in", {name: content}))[1]
-
-
-def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
-    """What was said, called and answered."""
-    return (
-        [(message.role, message.content) for message in run.of(Message)],
-        [(call.tool, call.arguments) for call in run.of(ToolCall)],
-        [seen.content for seen in run.of(Observation)],
-    )
-
-
 SAID = [("user", "Go."), ("assistant", "I look."), ("assistant", "Done.")]
+LOOK = [("look", {"day": 1})]
+WRONG = {**EVENTS[4], "event": "on_tool_error", "data": {"error": "no"}}
+ENDED = {**EVENTS[0], "event": "on_chain_error", "data": {"error": "broken"}}
+AT_ONCE = [
+    one
+    for event in EVENTS
+    for one in (
+        event,
+        {**event, "run_id": f"{event['run_id']}2", "parent_ids": [f"{p}2" for p in event["parent_ids"]]},
+    )
+]
+LANGCHAIN = [
+    case("events of a graph are a run", EVENTS, run="langchain-events/r", agent="clerk", task="7", said=SAID,
+         calls=LOOK, seen=["monday"], metrics=USED, steps=1),
+    case("without events of tools calls are those in messages",
+         [e for e in EVENTS if "tool" not in e["event"]], calls=LOOK),
+    case("graphs that ran at once are runs of their own", AT_ONCE, all_said=[SAID, SAID]),
+    case("a tool that failed and a graph that failed say so", [*EVENTS[:4], WRONG, ENDED],
+         answers=[("no", False)], error="broken"),
+]  # fmt: skip
 
 
-def test_events_of_a_graph_are_a_run(tmp_path: Path) -> None:
-    [run] = read(tmp_path, EVENTS, "e.jsonl")
-    assert (run.run_id, run.agent, run.task_id) == ("langchain-events/r", "clerk", "7")
-    assert told(run) == (SAID, [("look", {"day": 1})], ["monday"])
-    assert (run.finished.metrics, run.finished.steps) == (USED, 1)
-
-
-def test_without_events_of_tools_calls_are_those_in_messages(tmp_path: Path) -> None:
-    [run] = read(tmp_path, [e for e in EVENTS if "tool" not in e["event"]], "e.jsonl")
-    assert told(run)[1] == [("look", {"day": 1})]
-
-
-def test_graphs_that_ran_at_once_are_runs_of_their_own(tmp_path: Path) -> None:
-    other = [
-        {**e, "run_id": f"{e['run_id']}2", "parent_ids": [f"{p}2" for p in e["parent_ids"]]} for e in EVENTS
-    ]
-    mixed = [event for pair in zip(EVENTS, other, strict=True) for event in pair]
-    assert [told(run)[0] for run in read(tmp_path, mixed, "e.jsonl")] == [SAID, SAID]
-
-
-def test_a_tool_that_failed_and_a_graph_that_failed_say_so(tmp_path: Path) -> None:
-    wrong = {**EVENTS[4], "event": "on_tool_error", "data": {"error": "no"}}
-    ended = {**EVENTS[0], "event": "on_chain_error", "data": {"error": "broken"}}
-    [run] = read(tmp_path, [*EVENTS[:4], wrong, ended], "e.jsonl")
-    assert [(seen.ok, seen.content) for seen in run.of(Observation)] == [(False, "no")]
-    assert run.finished.error == "broken"
+@each(LANGCHAIN)
+def test_events_of_langchain_are_read(tmp_path: Path, case: Case) -> None:
+    case.holds("langchain-events", tmp_path, "e.jsonl", sniffed=True)
 
 
 def block(text: str) -> list[Any]:
@@ -72,104 +53,128 @@ LLAMA = [
     {"role": "tool", "additional_kwargs": {"tool_call_id": "c1"}, "blocks": block("monday")},
     {"role": "assistant", "additional_kwargs": {}, "blocks": block("Done.")},
 ]
+
+
+def kernel(role: str, *items: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"role": role, "items": list(items), **more}
+
+
+def net(role: str, *items: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"Role": {"Label": role}, "Items": list(items), **more}
+
+
+DESK = {"content_type": "function_call", "id": "c1", "name": "Desk-look", "plugin_name": "Desk"}
+COUNTED = {"ai_model_id": "m", "metadata": {"usage": {"prompt_tokens": 5, "completion_tokens": 2}}}
 KERNEL = [
-    {"role": "user", "items": [{"content_type": "text", "text": "Go."}]},
-    {
-        "role": "assistant",
-        "ai_model_id": "m",
-        "metadata": {"usage": {"prompt_tokens": 5, "completion_tokens": 2}},
-        "items": [
-            {"content_type": "text", "text": "I look."},
-            {"content_type": "function_call", "id": "c1", "name": "Desk-look", "plugin_name": "Desk",
-             "arguments": '{"day": 1}'},
-        ],
-    },
-    {"role": "tool", "items": [{"content_type": "function_result", "id": "c1", "result": "monday"}]},
-    {"role": "assistant", "items": [{"content_type": "text", "text": "Done."}]},
+    kernel("user", {"content_type": "text", "text": "Go."}),
+    kernel("assistant", {"content_type": "text", "text": "I look."}, {**DESK, "arguments": '{"day": 1}'},
+           **COUNTED),
+    kernel("tool", {"content_type": "function_result", "id": "c1", "result": "monday"}),
+    kernel("assistant", {"content_type": "text", "text": "Done."}),
 ]  # fmt: skip
+NET_CALL = {"$type": "FunctionCallContent", "Id": "c1", "PluginName": "Desk", "FunctionName": "look"}
+NET_USAGE = {"InputTokenCount": 5, "OutputTokenCount": 2, "TotalTokenCount": 7}
 NET = [
-    {"Role": {"Label": "user"}, "Items": [{"$type": "TextContent", "Text": "Go."}]},
-    {
-        "Role": {"Label": "Assistant"},
-        "ModelId": "m",
-        "Metadata": {"Usage": {"InputTokenCount": 5, "OutputTokenCount": 2, "TotalTokenCount": 7}},
-        "Items": [
-            {"$type": "TextContent", "Text": "I look."},
-            {"$type": "FunctionCallContent", "Id": "c1", "PluginName": "Desk", "FunctionName": "look",
-             "Arguments": {"day": 1}},
-        ],
-    },
-    {"Role": {"Label": "tool"},
-     "Items": [{"$type": "FunctionResultContent", "CallId": "c1", "Result": "monday"}]},
-    {"Role": {"Label": "assistant"}, "Items": [{"$type": "TextContent", "Text": "Done."}]},
+    net("user", {"$type": "TextContent", "Text": "Go."}),
+    net("Assistant", {"$type": "TextContent", "Text": "I look."}, {**NET_CALL, "Arguments": {"day": 1}},
+        ModelId="m", Metadata={"Usage": NET_USAGE}),
+    net("tool", {"$type": "FunctionResultContent", "CallId": "c1", "Result": "monday"}),
+    net("assistant", {"$type": "TextContent", "Text": "Done."}),
 ]  # fmt: skip
-CHATS: list[tuple[str, Any, str]] = [
-    ("a list of LlamaIndex", LLAMA, "look"),
-    ("its calls only as the provider gave them",
-     [LLAMA[0], {**LLAMA[1], "blocks": block("I look.")}, *LLAMA[2:]], "look"),
-    ("a chat store", {"store": {"ann": LLAMA}, "class_name": "SimpleChatStore"}, "look"),
-    ("a memory", {"chat_store": {"store": {"ann": LLAMA}}, "class_name": "ChatMemoryBuffer"}, "look"),
-    ("a history of Semantic Kernel", {"messages": KERNEL}, "Desk-look"),
-    ("one of .NET", NET, "Desk-look"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("desc", "content", "tool"), CHATS, ids=[case[0] for case in CHATS])
-def test_chats_of_frameworks_are_chats(tmp_path: Path, desc: str, content: Any, tool: str) -> None:
-    [run] = read(tmp_path, content)
-    assert told(run) == (SAID, [(tool, {"day": 1})], ["monday"]), desc
-    if tool != "look":
-        assert (run.started.model, run.finished.metrics) == ("m", USED)
-
-
-def test_cases_of_an_evaluation_of_adk_have_their_outcome(tmp_path: Path) -> None:
-    one, two = read(tmp_path, RECORDS["adk-eval"]["desk.evalset_result.json"])
-    assert [run.finished and run.finished.success for run in (one, two)] == [True, False]
-    assert (one.agent, one.started.model, one.task_id) == ("clerk", "m", "desk/a")
-    assert one.finished.metrics == {**USED, "response_match_score": 0.9}
-    assert told(one)[1:] == ([("look", {"day": 1})], [{"result": "monday"}])
-    assert told(two)[0] == [("user", "Go."), ("assistant", "I look."), ("assistant", "Done.")]
-
-
-TABLES: list[tuple[str, str, str, int]] = [
-    ("a message a row", "SELECT 'c' conversation_id, unnest(['user', 'assistant']) AS role, 'x' AS content",
-     "message-table", 1),
-    ("a conversation a row",
-     "SELECT [{'role': r, 'content': 'x'} for r in ['user', 'assistant']] messages FROM range(2)",
-     "openai-messages", 2),
+BARE = [LLAMA[0], {**LLAMA[1], "blocks": block("I look.")}, *LLAMA[2:]]
+LLAMAS = {
+    "a list of LlamaIndex": LLAMA,
+    "its calls only as the provider gave them": BARE,
+    "a chat store": {"store": {"ann": LLAMA}, "class_name": "SimpleChatStore"},
+    "a memory": {"chat_store": {"store": {"ann": LLAMA}}, "class_name": "ChatMemoryBuffer"},
+}
+DOJO = RECORDS["agentdojo"]["injection_task_0.json"]
+THOUGHT = [{"type": "thinking", "content": "Hm."}, {"type": "text", "content": "I look."}]
+ASKED = [DOJO["messages"][0], {**DOJO["messages"][1], "content": THOUGHT}]
+ERROR = {"role": "tool", "tool_call_id": "c1", "error": "ValueError: no day"}
+EMPTY: list[Any] = [[{"type": "text", "content": ""}], ""]
+CASES = [
+    *(case(desc, content, said=SAID, calls=LOOK, seen=["monday"]) for desc, content in LLAMAS.items()),
+    *(case(desc, content, said=SAID, calls=[("Desk-look", {"day": 1})], seen=["monday"], model="m",
+           metrics=USED)
+      for desc, content in (("a history of Semantic Kernel", {"messages": KERNEL}), ("one of .NET", NET))),
+    case("cases of an evaluation of ADK have their outcome", RECORDS["adk-eval"]["desk.evalset_result.json"],
+         all_success=[True, False], agents=["clerk"] * 2, all_model=["m", None], tasks=["desk/a", "desk/b"],
+         all_said=[[SAID[0], SAID[2]], SAID],
+         all_calls=[LOOK, LOOK], all_seen=[[{"result": "monday"}], [{"r": 1}]],
+         all_metrics=[{**USED, "response_match_score": 0.9}, None]),
+    *(case(f"thoughts of AgentDojo are apart and a failed call with {empty!r} says why",
+           DOJO | {"messages": [*ASKED, ERROR | {"content": empty}]}, calls=[("look", {"at": 1})],
+           said=[("user", "Go."), ("reasoning", "Hm."), ("assistant", "I look.")],
+           answers=[("ValueError: no day", False)]) for empty in EMPTY),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("desc", "rows", "format", "runs"), TABLES, ids=[case[0] for case in TABLES])
-def test_rows_of_parquet_are_read_as_lines(
-    tmp_path: Path, desc: str, rows: str, format: str, runs: int
-) -> None:
+@each(CASES)
+def test_what_a_framework_saves_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds(None, tmp_path)
+
+
+TABLES = {
+    "message-table": ("SELECT 'c' conversation_id, unnest(['user', 'assistant']) AS role, 'x' AS content", 1),
+    "openai-messages": (
+        "SELECT [{'role': r, 'content': 'x'} for r in ['user', 'assistant']] messages FROM range(2)", 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", TABLES)
+def test_rows_of_parquet_are_read_as_lines(tmp_path: Path, format: str) -> None:
+    """A message a row, or a conversation a row."""
+    rows, runs = TABLES[format]
     (tmp_path / "in").mkdir()
     duckdb.execute(f"COPY ({rows}) TO '{tmp_path}/in/t.parquet' (FORMAT parquet)")
-    done, found = converted(None, tmp_path / "out", tmp_path / "in")
-    assert (done.format, len(found)) == (format, runs), desc
-    assert told(found[0])[0] == [("user", "x"), ("assistant", "x")]
+    said = [("user", "x"), ("assistant", "x")]
+    want = case("a table", None, format=format, all_said=[said] * runs)
+    want.of(None, tmp_path / "out", tmp_path / "in")
 
 
 def test_a_damaged_table_is_named_and_stops_no_other_file(tmp_path: Path) -> None:
-    folder = put_record(tmp_path / "in", {"chat.json": LLAMA})
-    (folder / "t.parquet").write_bytes(b"PAR1 no table")
-    done, [_] = converted("openai-messages", tmp_path / "out", folder)
+    put(tmp_path / "in" / "chat.json", LLAMA)
+    put(tmp_path / "in" / "t.parquet", b"PAR1 no table")
+    done, [_] = converted("openai-messages", tmp_path / "out", tmp_path / "in")
     assert codes(done)["unreadable-file"] == 1
 
 
-def test_thoughts_of_agentdojo_are_apart_and_a_failed_call_says_why(tmp_path: Path) -> None:
-    record = RECORDS["agentdojo"]["injection_task_0.json"]
-    blocks = [{"type": "thinking", "content": "Hm."}, {"type": "text", "content": "I look."}]
-    asked = [{**record["messages"][0]}, {**record["messages"][1], "content": blocks}]
-    failed = {"role": "tool", "tool_call_id": "c1", "error": "ValueError: no day"}
-    for empty in ([{"type": "text", "content": ""}], ""):
-        [run] = read(
-            tmp_path / type(empty).__name__, record | {"messages": [*asked, failed | {"content": empty}]}
-        )
-        assert told(run) == (
-            [("user", "Go."), ("reasoning", "Hm."), ("assistant", "I look.")],
-            [("look", {"at": 1})],
-            ["ValueError: no day"],
-        )
-        assert [seen.ok for seen in run.of(Observation)] == [False]
+RESULT = RECORDS["promptfoo"]["results.json"]["results"]["results"][0]
+OLD = [{k: v for k, v in RESULT.items() if k not in ("promptIdx", "testIdx")}]
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"day": 1}'}}
+
+
+def result(**changed: Any) -> list[dict[str, Any]]:
+    return [{**RESULT, **changed}]
+
+
+FORMS = {
+    "an evaluation": {"evalId": "e", "results": {"version": 3, "results": [RESULT]}},
+    "a list of results": {"evalId": "e", "results": [RESULT]},
+    "the summary that older programs write": {"version": 2, "results": OLD},
+}
+SCORED = {"score": 1, "polite": 0.5, "total_time": 0.8}
+PROMPTFOO = [
+    *(case(form, content, agent="clerk", model="openai:m", success=True, cost=0.5,
+           metrics={**USED, **SCORED}, metadata={"format": "promptfoo", "input": "Go.", "target": "monday"})
+      for form, content in FORMS.items()),
+    *(case(f"calls of tools in an output are calls: {desc}", {"results": result(response={"output": output})},
+           calls=LOOK) for desc, output in (("a list", [CALL]), ("one", CALL))),
+    case("an error of the provider is no failure of the agent",
+         {"results": result(success=False, score=0, error="API error: 429 rate limit", response={})},
+         success=None, error="API error: 429 rate limit"),
+    case("results of one test are runs of one task",
+         {"results": [RESULT, *result(id="r2", promptIdx=1), *result(id="r3", testIdx=1)]},
+         tasks=["in-0", "in-0", "in-1"]),
+]  # fmt: skip
+
+
+@each(PROMPTFOO)
+def test_results_of_promptfoo_are_read(tmp_path: Path, case: Case) -> None:
+    case.holds("promptfoo", tmp_path)
+
+
+def test_results_of_promptfoo_in_lines_are_read(tmp_path: Path) -> None:
+    done, (run,) = read(tmp_path, None, [RESULT], "r.jsonl")
+    assert (done.format, run.agent, run.success) == ("promptfoo", "clerk", True)

@@ -9,22 +9,17 @@ from typing import Any
 import pytest
 from foreign_files import converted, put
 from one_trace import FORMATS, USER, Node, langfuse, mlflow, otel, put_trace
+from reading import Case, case, each
 
-from untaken.ledger import Message, Run, ToolCall
+from untaken.ledger import Message, Run
 
+JUDGED = {"role": "user", "content": "Is it good?"}
+JUDGE = {"at": (4, 5), "asked": (JUDGED,), "gave": "Yes.", "tokens": (500, 9), "cost": 5.0}
 TRACE = [
     Node(id="a", kind="agent", name="clerk"),
     Node(id="m", parent="a", at=(1, 2), asked=(USER,), gave="Done.", tokens=(5, 1), cost=0.1),
     Node(id="g", parent="a", kind="plain", name="judge", at=(3, 8)),
-    Node(
-        id="j",
-        parent="g",
-        at=(4, 5),
-        asked=({"role": "user", "content": "Is it good?"},),
-        gave="Yes.",
-        tokens=(500, 9),
-        cost=5.0,
-    ),
+    Node(id="j", parent="g", **JUDGE),
 ]
 
 
@@ -124,43 +119,29 @@ MARKS = {
 }
 
 
-def test_a_grader_of_inspect_without_events_is_apart_by_its_role(tmp_path: Path) -> None:
-    sample = {
-        "id": 1,
-        "epoch": 1,
-        "messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}],
-        "model_usage": {
-            "openai/m": {"input_tokens": 5, "output_tokens": 1, "total_tokens": 6},
-            "openai/g": {"input_tokens": 500, "output_tokens": 1, "total_tokens": 501},
-        },
-        "role_usage": {"grader": {"input_tokens": 500, "output_tokens": 1, "total_tokens": 501}},
-    }
+BOTH = {"openai/m": {"input_tokens": 505, "output_tokens": 2, "total_tokens": 507}}
+GRADER = {"input_tokens": 500, "output_tokens": 1, "total_tokens": 501}
+OWN = {"openai/m": {"input_tokens": 5, "output_tokens": 1, "total_tokens": 6}, "openai/g": GRADER}
+
+
+def inspected(**about: Any) -> dict[str, Any]:
+    """A log with a sample of which this is known."""
+    said = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}]
     log = {"eval": {"task": "desk", "model": "openai/m", "run_id": "R"}, "status": "success"}
-    file = put(tmp_path / "in" / "log.json", {**log, "samples": [sample]})
-    _, (run,) = converted("inspect", tmp_path / "out", file)
-    metrics = run.finished.metrics or {}
-    assert (metrics["input_tokens"], metrics["output_tokens"]) == (5, 1)
-    assert (metrics["grader_input_tokens"], metrics["grader_output_tokens"]) == (500, 1)
+    return {**log, "samples": [{"id": 1, "epoch": 1, "messages": said, **about}]}
 
 
-@pytest.mark.parametrize("mark", MARKS)
-def test_a_scorer_of_inspect_that_asks_a_model_is_apart(tmp_path: Path, mark: str) -> None:
-    both = {"openai/m": {"input_tokens": 505, "output_tokens": 2, "total_tokens": 507}}
-    sample = {
-        "id": 1,
-        "epoch": 1,
-        "messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}],
-        "events": MARKS[mark],
-        "model_usage": both,
-    }
-    log = {
-        "eval": {"task": "desk", "model": "openai/m", "run_id": "R"},
-        "status": "success",
-        "samples": [sample],
-    }
-    done, (run,) = converted("inspect", tmp_path / "out", put(tmp_path / "in" / "log.json", log))
-    assert spent(run) == (5, 1, 1, None)
-    metrics = run.finished.metrics or {}
-    assert (metrics["grader_input_tokens"], metrics["grader_steps"]) == (500, 1)
-    assert not run.of(ToolCall)
-    assert "total-contradicts-parts" not in {finding.code for finding in done.findings}
+CASES = [
+    case("a grader without events, by its role", inspected(model_usage=OWN, role_usage={"grader": GRADER}),
+         some_metrics={"input_tokens": 5, "output_tokens": 1, "grader_input_tokens": 500,
+                  "grader_output_tokens": 1}),
+    *(case(mark, inspected(events=events, model_usage=BOTH), steps=1, cost=None, calls=[],
+           some_metrics={"input_tokens": 5, "output_tokens": 1, "grader_input_tokens": 500,
+                    "grader_output_tokens": 1, "grader_steps": 1}, missing={"total-contradicts-parts"})
+      for mark, events in MARKS.items()),
+]  # fmt: skip
+
+
+@each(CASES)
+def test_a_scorer_of_inspect_that_asks_a_model_is_apart(tmp_path: Path, case: Case) -> None:
+    case.holds("inspect", tmp_path)

@@ -21,50 +21,26 @@ TEXTS: list[dict[str, Any]] = [
     {"desc": "white space", "text": " \n\t ", "want": []},
     {"desc": "a missing comma", "text": "[1 2]", "want": [1, 2]},
     {"desc": "one comma too many", "text": "[1,,2]", "want": [1, 2], "code": "unreadable-record"},
-    {
-        "desc": "a broken record among good ones",
-        "text": '[{"a": 1}, {"a": nope, "b": "}]"}, {"a": 3}]',
-        "want": [{"a": 1}, {"a": 3}],
-        "code": "unreadable-record",
-    },
-    {
-        "desc": "a broken line among good ones",
-        "text": '{"a": 1}\n{"a":\n{"a": 3}\n',
-        "want": [{"a": 1}, {"a": 3}],
-        "code": "unreadable-record",
-    },
+    {"desc": "a broken record among good ones", "text": '[{"a": 1}, {"a": nope, "b": "}]"}, {"a": 3}]',
+     "want": [{"a": 1}, {"a": 3}], "code": "unreadable-record"},
+    {"desc": "a broken line among good ones", "text": '{"a": 1}\n{"a":\n{"a": 3}\n',
+     "want": [{"a": 1}, {"a": 3}], "code": "unreadable-record"},
     {"desc": "cut short between records", "text": '[{"a": 1},', "want": [{"a": 1}], "code": "truncated-file"},
-    {
-        "desc": "cut short in a record",
-        "text": '[{"a": 1}, {"a"',
-        "want": [{"a": 1}],
-        "code": "truncated-file",
-    },
+    {"desc": "cut short in a record", "text": '[{"a": 1}, {"a"', "want": [{"a": 1}],
+     "code": "truncated-file"},
     {"desc": "cut short in a text", "text": '["a', "want": [], "code": "truncated-file"},
     {"desc": "a stray bracket", "text": "[1, }, 2]", "want": [1, 2], "code": "unreadable-record"},
     {"desc": "nothing but brackets", "text": "[" * 100_000, "want": [], "code": "truncated-file"},
     {"desc": "closing brackets only", "text": "}" * 5_000, "want": [], "code": "unreadable-record"},
-    {
-        "desc": "something after the end",
-        "text": '{"a": 1} x',
-        "want": [{"a": 1}],
-        "code": "unreadable-record",
-    },
-    {
-        "desc": "NaN",
-        "text": '[{"a": NaN, "b": -Infinity}]',
-        "want": [{"a": None, "b": None}],
-        "code": "not-a-number",
-    },
+    {"desc": "something after the end", "text": '{"a": 1} x', "want": [{"a": 1}],
+     "code": "unreadable-record"},
+    {"desc": "NaN", "text": '[{"a": NaN, "b": -Infinity}]', "want": [{"a": None, "b": None}],
+     "code": "not-a-number"},
     {"desc": "a name twice", "text": '[{"a": 1, "a": 2}]', "want": [{"a": 2}], "code": "duplicate-key"},
-    {
-        "desc": "an integer of 5000 digits",
-        "text": f"[{'9' * 5000}, 1]",
-        "want": [1],
-        "code": "unreadable-record",
-    },
+    {"desc": "an integer of 5000 digits", "text": f"[{'9' * 5000}, 1]", "want": [1],
+     "code": "unreadable-record"},
     {"desc": "a control character in a text", "text": '["a\tb"]', "want": ["a\tb"]},
-]
+]  # fmt: skip
 
 
 def test_the_text_of_a_file_goes_with_its_reader_not_with_the_next_garbage_collection() -> None:
@@ -137,25 +113,17 @@ def nested(depth: int) -> Any:
 
 VALUES: list[dict[str, Any]] = [
     {"desc": "half a character", "value": "a\ud800b", "want": "a�b", "code": "lone-surrogate"},
-    {
-        "desc": "half a character in a name",
-        "value": {"\udfff": 1},
-        "want": {"�": 1},
-        "code": "lone-surrogate",
-    },
+    {"desc": "half a character in a name", "value": {"\udfff": 1}, "want": {"�": 1},
+     "code": "lone-surrogate"},
     {"desc": "an integer beyond 64 bits", "value": 2**63, "want": str(2**63), "code": "number-too-large"},
     {"desc": "the largest integer", "value": 2**63 - 1, "want": 2**63 - 1},
     {"desc": "infinity", "value": float("inf"), "want": None, "code": "not-a-number"},
     {"desc": "truth is no number", "value": [True, False], "want": [True, False]},
     {"desc": "empty things", "value": [{}, [], "", None], "want": [{}, [], "", None]},
-    {
-        "desc": "a long text",
-        "value": "x" * (TEXT_CHARS + 1),
-        "want": "x" * (TEXT_CHARS - 1) + "…",
-        "code": "text-cut",
-    },
+    {"desc": "a long text", "value": "x" * (TEXT_CHARS + 1), "want": "x" * (TEXT_CHARS - 1) + "…",
+     "code": "text-cut"},
     {"desc": "as deep as is kept", "value": nested(DEPTH), "want": nested(DEPTH)},
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", VALUES, ids=lambda case: case["desc"])

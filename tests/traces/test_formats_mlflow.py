@@ -6,67 +6,42 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-from foreign_files import codes, converted, put, told
-
-from untaken.ledger import Observation, Run
-from untaken.traces import Conversion, sniff
+from reading import Case, case, each, shapes
+from trace_pieces import CALL, DONE, GO, SEEN
 
 RECORDED = Path(__file__).parent / "recorded" / "mlflow.json"
 START = 1_760_000_000_000_000_000
-GO = {"role": "user", "content": "Go."}
-CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"day": 1}'}}
 LOOK = {"role": "assistant", "tool_calls": [CALL]}
-SEEN = {"role": "tool", "tool_call_id": "c1", "content": "monday"}
-DONE = {"role": "assistant", "content": "Done."}
 
 
 def span(number: int, kind: str, name: str, given_: Any, said: Any) -> dict[str, Any]:
     """A span that lasts half a second."""
+    about = {"mlflow.spanType": kind, "mlflow.spanInputs": given_, "mlflow.spanOutputs": said}
+    began = START + number * 10**9
     return {
         "trace_id": "AAAA",
         "span_id": f"s{number}",
         "parent_span_id": "s0" if number else None,
         "name": name,
-        "start_time_unix_nano": START + number * 10**9,
-        "end_time_unix_nano": START + number * 10**9 + 5 * 10**8,
+        "start_time_unix_nano": began,
+        "end_time_unix_nano": began + 5 * 10**8,
         "status": {"code": "STATUS_CODE_OK", "message": ""},
-        "attributes": {
-            "mlflow.spanType": json.dumps(kind),
-            "mlflow.spanInputs": json.dumps(given_),
-            "mlflow.spanOutputs": json.dumps(said),
-        },
+        "attributes": {key: json.dumps(value) for key, value in about.items()},
     }
 
 
-def choice(message: dict[str, Any]) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "message": message}]}
+def model(number: int, message: dict[str, Any], *asked: dict[str, Any]) -> dict[str, Any]:
+    gave = {"choices": [{"index": 0, "message": message}]}
+    return span(number, "CHAT_MODEL", "Completions", {"model": "m", "messages": list(asked)}, gave)
 
 
 AGENT = span(0, "AGENT", "desk", {"question": "Go."}, "Done.")
-FIRST = span(1, "CHAT_MODEL", "Completions", {"model": "m", "messages": [GO]}, choice(LOOK))
-TOOL = span(2, "TOOL", "look", {"day": 1}, "monday")
-SECOND = span(3, "CHAT_MODEL", "Completions", {"model": "m", "messages": [GO, LOOK, SEEN]}, choice(DONE))
+FIRST = model(1, LOOK, GO)
+SPANS = [AGENT, FIRST, span(2, "TOOL", "look", {"day": 1}, "monday"), model(3, DONE, GO, LOOK, SEEN)]
 
 
 def trace(*spans: dict[str, Any], **info: Any) -> dict[str, Any]:
     return {"info": {"trace_id": "tr-1", **info}, "data": {"spans": list(spans)}}
-
-
-def read(tmp_path: Path, *documents: Any) -> tuple[Conversion, list[Run]]:
-    content = "".join(json.dumps(each) + "\n" for each in documents)
-    return converted("mlflow", tmp_path / "out", put(tmp_path / "in" / "t.jsonl", content))
-
-
-WANT = ([("user", "Go."), ("assistant", "Done.")], [("look", {"day": 1})], [("monday", True)])
-
-
-def test_spans_that_an_artifact_keeps_alone_are_a_trace(tmp_path: Path) -> None:
-    kind = {"mlflow.spanType": '"TOOL"', "mlflow.traceRequestId": '"tr-9"', "mlflow.spanOutputs": '"x"'}
-    alone = {"name": "look", "context": {"span_id": "0x1", "trace_id": "0x2"}, "attributes": kind}
-    _, (run,) = read(tmp_path, {"spans": [{**alone, "status_code": "ERROR"}], "request": "{}"})
-    assert run.run_id == "mlflow/tr-9"
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [("x", False)]
 
 
 def as_otlp(span: dict[str, Any]) -> dict[str, Any]:
@@ -74,64 +49,18 @@ def as_otlp(span: dict[str, Any]) -> dict[str, Any]:
     return span | {"attributes": typed}
 
 
-def test_what_a_server_answers_is_a_trace(tmp_path: Path) -> None:
-    info = {"trace_id": "tr-1", "request_time": "2025-12-02T16:52:20Z", "state": "OK"}
-    spans = [AGENT, FIRST, TOOL, SECOND]
-    for number, answer in enumerate(
-        ({"trace": {"trace_info": info, "spans": list(map(as_otlp, spans))}}, {"trace": trace(*spans)})
-    ):
-        assert sniff("x.json", json.dumps(answer).encode()) == "mlflow"
-        _, (run,) = read(tmp_path / str(number), answer)
-        assert (run.run_id, told(run)) == ("mlflow/tr-1", WANT)
+def older(span: dict[str, Any]) -> dict[str, Any]:
+    times = {f"{side}_time": span[f"{side}_time_unix_nano"] for side in ("start", "end")}
+    parent = span["parent_span_id"] and f"0x{span['parent_span_id']}"
+    ids = {"context": {"trace_id": "0xaa", "span_id": f"0x{span['span_id']}"}, "parent_id": parent}
+    status = {"status_code": "OK", "status_message": ""}
+    return {"name": span["name"], **ids, **times, **status, "attributes": span["attributes"]}
 
 
-def test_what_mlflow_recorded_is_read(tmp_path: Path) -> None:
-    assert sniff("x.bin", RECORDED.read_bytes()) == "mlflow"
-    done, (run,) = converted("mlflow", tmp_path / "out", RECORDED)
-    said, calls, answers = told(run)
-    assert [role for role, _ in said] == ["system", "user", "assistant"]
-    assert [(tool, given_.get("amount")) for tool, given_ in calls] == [
-        ("look_up", None),
-        ("refund", 40),
-        ("refund", 30),
-    ]
-    assert answers == [
-        ("A7: paid 30", True),
-        ("ValueError: more than was paid", False),
-        ("refunded 30 for A7", True),
-    ]
-    assert (run.agent, run.started.model, run.finished.steps) == ("refund desk", "gpt-x", 4)
-    want = {"input_tokens": 40.0, "output_tokens": 20.0, "assessment:correctness": 1.0}
-    assert (run.finished.metrics, run.finished.success) == (want, None)
-    assert codes(done).keys() == {"missing-outcome"}
-
-
-def test_the_older_form_is_the_same_run(tmp_path: Path) -> None:
-    old = [
-        {
-            "name": each["name"],
-            "context": {"trace_id": "0xaa", "span_id": f"0x{each['span_id']}"},
-            "parent_id": each["parent_span_id"] and f"0x{each['parent_span_id']}",
-            "start_time": each["start_time_unix_nano"],
-            "end_time": each["end_time_unix_nano"],
-            "status_code": "OK",
-            "status_message": "",
-            "attributes": each["attributes"],
-        }
-        for each in (AGENT, FIRST, TOOL, SECOND)
-    ]
-    document = {"info": {"request_id": "r1", "experiment_id": "0"}, "data": {"spans": old}}
-    assert sniff("x.json", json.dumps(document).encode()) == "mlflow"
-    _, (run,) = read(tmp_path, document)
-    assert (told(run), run.run_id) == (WANT, "mlflow/r1")
-
-
-def test_what_langchain_wrote_of_a_tool_is_its_arguments_and_its_answer(tmp_path: Path) -> None:
-    answer = {"type": "tool", "content": "closed", "tool_call_id": "c1", "status": "error"}
-    _, (run,) = read(tmp_path, trace(AGENT, FIRST, span(2, "TOOL", "look", "{'day': 1}", answer)))
-    assert told(run)[1:] == ([("look", {"day": 1})], [("closed", False)])
-
-
+INFO = {"trace_id": "tr-1", "request_time": "2025-12-02T16:52:20Z", "state": "OK"}
+KIND = {"mlflow.spanType": '"TOOL"', "mlflow.traceRequestId": '"tr-9"', "mlflow.spanOutputs": '"x"'}
+ALONE = {"name": "look", "context": {"span_id": "0x1", "trace_id": "0x2"}, "attributes": KIND}
+CLOSED = {"type": "tool", "content": "closed", "tool_call_id": "c1", "status": "error"}
 ASSESSED = [
     ("success", True, True),
     ("task_success", 0, False),
@@ -139,18 +68,39 @@ ASSESSED = [
     ("correctness", True, None),
     ("success", "yes", None),
 ]
+SAME = {
+    "said": [("user", "Go."), ("assistant", "Done.")],
+    "calls": [("look", {"day": 1})],
+    "answers": [("monday", True)],
+}
+CASES = [
+    *shapes({"a server's answer in OTLP": {"trace": {"trace_info": INFO, "spans": [*map(as_otlp, SPANS)]}},
+             "a server's answer": {"trace": trace(*SPANS)}}, run="mlflow/tr-1", **SAME),
+    case("the older form",
+         {"info": {"request_id": "r1", "experiment_id": "0"}, "data": {"spans": [*map(older, SPANS)]}},
+         run="mlflow/r1", **SAME),
+    case("what MLflow recorded", RECORDED.read_bytes(), roles=["system", "user", "assistant"],
+         tools=["look_up", "refund", "refund"], agent="refund desk", model="gpt-x", steps=4, success=None,
+         answers=[("A7: paid 30", True), ("ValueError: more than was paid", False),
+                  ("refunded 30 for A7", True)],
+         metrics={"input_tokens": 40.0, "output_tokens": 20.0, "assessment:correctness": 1.0},
+         codes={"missing-outcome"}),
+    case("spans that an artifact keeps alone",
+         {"spans": [{**ALONE, "status_code": "ERROR"}], "request": "{}"}, run="mlflow/tr-9",
+         answers=[("x", False)]),
+    case("what LangChain wrote of a tool is its arguments and its answer",
+         trace(AGENT, FIRST, span(2, "TOOL", "look", "{'day': 1}", CLOSED)), calls=[("look", {"day": 1})],
+         answers=[("closed", False)]),
+    *(case(f"an assessment of {name} as {value}",
+           trace(AGENT, assessments=[{"assessment_name": name, "feedback": {"value": value}, "valid": True}]),
+           success=want) for name, value, want in ASSESSED),
+    case("what the trace says of its task and its cost",
+         trace(AGENT, tags={"task_id": "refund-1"},
+               trace_metadata={"mlflow.trace.cost": '{"total_cost": 0.25}'}),
+         task="refund-1", cost=0.25),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "value", "want"), ASSESSED)
-def test_success_is_an_assessment_of_that_name(
-    tmp_path: Path, name: str, value: Any, want: bool | None
-) -> None:
-    assessment = {"assessment_name": name, "feedback": {"value": value}, "valid": True}
-    _, (run,) = read(tmp_path, trace(AGENT, assessments=[assessment]))
-    assert run.finished.success is want
-
-
-def test_what_the_trace_says_of_its_task_and_its_cost_is_kept(tmp_path: Path) -> None:
-    priced = {"mlflow.trace.cost": '{"total_cost": 0.25}'}
-    _, (run,) = read(tmp_path, trace(AGENT, tags={"task_id": "refund-1"}, trace_metadata=priced))
-    assert (run.task_id, run.finished.cost) == ("refund-1", 0.25)
+@each(CASES)
+def test_a_trace_of_mlflow_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("mlflow", tmp_path, sniffed=True)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, lines, put
+from foreign_files import codes, lines
+from reading import Case, case, each, read, shapes
 
 from untaken import limits
-from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, ToolCall
-from untaken.traces import Confidence, Conversion, sample_of, sniff
+from untaken.ledger import Observation, SkillSelection, ToolCall
+from untaken.traces import Confidence, sample_of
 from untaken.traces.openai_messages import recognise
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -118,19 +119,11 @@ SDK_PAGE = [
 REPLY = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Done."}]}
 
 
-def read(tmp_path: Path, content: Any, name: str = "chat.json") -> tuple[Conversion, list[Run]]:
-    return converted("openai-messages", tmp_path / "out", put(tmp_path / "in" / name, content))
-
-
-def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
-    return (
-        [(m.role, m.content) for m in run.of(Message)],
-        [(c.tool, c.arguments) for c in run.of(ToolCall)],
-        [o.content for o in run.of(Observation)],
-    )
-
-
-WANT = ([("user", "Go."), ("assistant", "Done.")], [("look", {"day": 1})], ["monday"])
+WANT = {
+    "said": [("user", "Go."), ("assistant", "Done.")],
+    "calls": [("look", {"day": 1})],
+    "seen": ["monday"],
+}
 RESPONSE = {"object": "response", "id": "resp_1", "model": "m", "output": RESPONSES[1:]}
 COMPLETION = {"object": "chat.completion", "choices": [{"index": 0, "message": DONE}]}
 SHAPES = {
@@ -140,17 +133,12 @@ SHAPES = {
     "langchain": LANGCHAIN,
     "langchain with data": [{"type": each["type"], "data": each} for each in LANGCHAIN],
     "langchain constructors": CONSTRUCTORS,
-    "older langchain": [
-        LANGCHAIN[0],
+    "older langchain": [LANGCHAIN[0],
         {"type": "ai", "content": "", "additional_kwargs": {"tool_calls": CHAT[1]["tool_calls"]}},
-        *LANGCHAIN[2:],
-    ],
-    "older langchain with functions": [
-        LANGCHAIN[0],
+        *LANGCHAIN[2:]],
+    "older langchain with functions": [LANGCHAIN[0],
         {"type": "ai", "content": "", "additional_kwargs": {"function_call": FUNCTIONS[1]["function_call"]}},
-        {"type": "function", "name": "look", "content": "monday", "additional_kwargs": {}},
-        LANGCHAIN[3],
-    ],
+        {"type": "function", "name": "look", "content": "monday", "additional_kwargs": {}}, LANGCHAIN[3]],
     "content blocks": BLOCKS,
     "the AI SDK's messages for models": SDK_MODEL,
     "the AI SDK's messages for pages": SDK_PAGE,
@@ -170,62 +158,44 @@ SHAPES = {
     "a logged response": {"input": RESPONSES[:1], "response": RESPONSE},
     "sharegpt": [{"conversations": SHAREGPT}],
     "a team of autogen": {"messages": AUTOGEN, "stop_reason": "done"},
-    "what autogen saves of a team": {
-        "type": "TeamState",
-        "agent_states": {
-            "clerk": {"agent_state": {"llm_context": {"messages": AUTOGEN_MODEL}}},
-            "RoundRobinGroupChatManager": {"message_thread": AUTOGEN, "current_turn": 1},
-        },
-    },
+    "what autogen saves of a team": {"type": "TeamState",
+        "agent_states": {"clerk": {"agent_state": {"llm_context": {"messages": AUTOGEN_MODEL}}},
+            "RoundRobinGroupChatManager": {"message_thread": AUTOGEN, "current_turn": 1}}},
     "what autogen saves of an agent": {"type": "AgentState", "llm_context": {"messages": AUTOGEN_MODEL}},
     "haystack": {"messages": HAYSTACK},
-    "a result of the AI SDK": {
-        "text": "Done.",
-        "response": {"modelId": "m", "messages": [GO, *SDK_MODEL[1:]]},
-    },
+    "a result of the AI SDK": {"text": "Done.",
+        "response": {"modelId": "m", "messages": [GO, *SDK_MODEL[1:]]}},
     "a session of the agent development kit": {"appName": "shop", "events": ADK},
     "a log of gemini": {"contents": GEMINI[:3], "response": {"candidates": [{"content": GEMINI[3]}]}},
-    "a log of bedrock": {
-        "input": {"inputBodyJson": {"messages": BEDROCK[:3]}},
-        "output": {"outputBodyJson": {"output": {"message": BEDROCK[3]}}},
-    },
+    "a log of bedrock": {"input": {"inputBodyJson": {"messages": BEDROCK[:3]}},
+        "output": {"outputBodyJson": {"output": {"message": BEDROCK[3]}}}},
     "calls that repeat the conversation": lines(
         {"request": {"messages": BLOCKS[:1]}, "response": {"type": "message", **BLOCKS[1]}},
-        {"request": {"messages": BLOCKS[:3]}, "response": REPLY},
-    ),
-    "updates of a graph's stream": lines(
-        {"intake": {"messages": LANGCHAIN[:1]}},
+        {"request": {"messages": BLOCKS[:3]}, "response": REPLY}),
+    "updates of a graph's stream": lines({"intake": {"messages": LANGCHAIN[:1]}},
         {"agent": {"messages": LANGCHAIN[1:2], "left": 3}},
-        {"tools": {"messages": LANGCHAIN[2]}, "__interrupt__": None},
-        {"agent": {"messages": LANGCHAIN[3:]}},
-    ),
+        {"tools": {"messages": LANGCHAIN[2]}, "__interrupt__": None}, {"agent": {"messages": LANGCHAIN[3:]}}),
     "a list of updates": [{"clerk": {"messages": [each]}} for each in LANGCHAIN],
     "updates of a stream of several modes": lines(
-        *(["updates", {"clerk": {"messages": [each]}}] for each in LANGCHAIN)
-    ),
+        *(["updates", {"clerk": {"messages": [each]}}] for each in LANGCHAIN)),
     "snapshots of a thread, the newest first": [
-        {"values": {"messages": LANGCHAIN[:n]}, "config": {"configurable": {"thread_id": "t"}}}
-        for n in (4, 3, 3, 2, 1)
-    ],
-}
+        {"values": {"messages": LANGCHAIN[:n]}, "config": {"configurable": {"thread_id": "t"}}} for n in (4,
+            3, 3, 2, 1)],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_of_the_same_run_is_recognised_and_gives_the_same_run(tmp_path: Path, shape: str) -> None:
-    done, (run,) = converted(None, tmp_path / "out", put(tmp_path / "in" / "x.bin", SHAPES[shape]))
-    assert (done.format, told(run)) == ("openai-messages", WANT)
-    assert (run.finished.success, run.finished.cost) == (None, None)
+@each(shapes(SHAPES, format="openai-messages", **WANT, success=None, cost=None))
+def test_every_shape_of_the_same_run_is_recognised_and_gives_the_same_run(tmp_path: Path, case: Case) -> None:
+    case.holds(None, tmp_path, "x.bin")
 
 
 def thread_message(number: int, role: str, said: str, *notes: Any) -> dict[str, Any]:
     """As the Assistants API lists it."""
+    about = {"id": f"msg_{number}", "object": "thread.message", "thread_id": "thread_1", "role": role}
+    whose = {"created_at": 1_720_000_000 + number, "assistant_id": "asst_1" if role == "assistant" else None}
     return {
-        "id": f"msg_{number}",
-        "object": "thread.message",
-        "created_at": 1_720_000_000 + number,
-        "thread_id": "thread_1",
-        "role": role,
-        "assistant_id": "asst_1" if role == "assistant" else None,
+        **about,
+        **whose,
         "content": [{"type": "text", "text": {"value": said, "annotations": list(notes)}}],
     }
 
@@ -237,50 +207,14 @@ THREADS = {
     "a list": THREAD[::-1],
     "lines": lines(*THREAD[::-1]),
 }
+CITED = thread_message(2, "assistant", "Done [1].", {"type": "file_citation", "text": "[1]"})
 
 
-@pytest.mark.parametrize("shape", THREADS)
-def test_a_thread_of_the_assistants_api_is_read_in_the_order_it_was_said(tmp_path: Path, shape: str) -> None:
-    content = THREADS[shape]
-    _, (run,) = read(tmp_path, content)
-    assert told(run) == ([("user", "Go."), ("assistant", "Done.")], [], [])
-    assert run.agent == "asst_1"
-    sample = sample_of("x", (content if isinstance(content, str) else json.dumps(content)).encode())
-    assert recognise(sample) is Confidence.LIKELY
-
-
-def test_a_quotation_in_a_thread_is_kept_with_its_text(tmp_path: Path) -> None:
-    cited = thread_message(2, "assistant", "Done [1].", {"type": "file_citation", "text": "[1]"})
-    _, (run,) = read(tmp_path, [THREAD[0], cited])
-    assert told(run)[0] == [("user", "Go."), ("assistant", cited["content"])]
-
-
-def test_what_goes_in_and_comes_out_of_a_step_is_no_update_of_a_stream() -> None:
-    step = {"input": {"messages": CHAT[:1]}, "output": {"messages": CHAT}}
-    assert recognise(sample_of("x", json.dumps(step).encode())) is Confidence.NO
-
-
-FAILED = [
-    ("Messages API", BLOCKS[1], {"type": "tool_result", "tool_use_id": "c1", "is_error": True}),
-    ("Bedrock", BEDROCK[1], {"toolResult": {"toolUseId": "c1", "content": [], "status": "error"}}),
-    ("AI SDK", SDK_MODEL[1],
-     {"type": "tool-result", "toolCallId": "c1", "output": {"type": "error-text", "value": ""}}),
-    ("AI SDK before", SDK_MODEL[1],
-     {"type": "tool-result", "toolCallId": "c1", "result": "no", "isError": True}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("desc", "call", "answer"), FAILED)
-def test_an_answer_that_says_it_failed_is_a_failure(
-    tmp_path: Path, desc: str, call: Any, answer: Any
-) -> None:
-    _, (run,) = read(tmp_path, [GO, call, {"role": "tool", "content": [answer]}])
-    assert [run.answers[made.seq].ok for made in run.of(ToolCall)] == [False]
-
-
-def test_the_system_prompt_of_a_request_is_said_first(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, {"system": [{"type": "text", "text": "Be kind."}], "messages": BLOCKS})
-    assert told(run)[0][0] == ("system", "Be kind.")
+@each(shapes(THREADS, said=WANT["said"], calls=[], seen=[], agent="asst_1"))
+def test_a_thread_of_the_assistants_api_is_read_in_the_order_it_was_said(tmp_path: Path, case: Case) -> None:
+    case.holds("openai-messages", tmp_path)
+    content = case.content if isinstance(case.content, str) else json.dumps(case.content)
+    assert recognise(sample_of("x", content.encode())) is Confidence.LIKELY
 
 
 SURE = [
@@ -289,95 +223,141 @@ SURE = [
     ("LangChain names its messages", LANGCHAIN, Confidence.LIKELY),
     ("an API object says what it is", RESPONSE, Confidence.LIKELY),
     ("text in and out is no chat", {"input": "Go.", "output": "Done."}, Confidence.NO),
+    ("what goes in and comes out of a step is no update of a stream",
+     {"input": {"messages": CHAT[:1]}, "output": {"messages": CHAT}}, Confidence.NO),
     ("messages of something else", {"messages": [{"from": "a", "value": "b"}]}, Confidence.NO),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("desc", "content", "want"), SURE)
+@pytest.mark.parametrize(("desc", "content", "want"), SURE, ids=[one[0] for one in SURE])
 def test_recognition_is_as_sure_as_the_names_allow(desc: str, content: Any, want: Confidence) -> None:
     assert recognise(sample_of("x", json.dumps(content).encode())) is want
 
 
-@pytest.mark.parametrize(
-    "content", [[CHAT, RESPONSES], lines(CHAT, CHAT[:1]), lines({"messages": CHAT}, {"messages": BLOCKS})]
-)
-def test_several_conversations_are_several_runs(tmp_path: Path, content: Any) -> None:
-    _, runs = read(tmp_path, content)
-    assert [run.run_id for run in runs] == ["openai-messages/chat", "openai-messages/chat/1"]
-    assert len({run.task_id for run in runs}) == 2
+def tool(**answer: Any) -> dict[str, Any]:
+    return {"role": "tool", "content": [answer]}
 
 
-def test_what_the_object_says_of_the_run_is_kept(tmp_path: Path) -> None:
-    about = {"id": "s1", "task_id": "t", "agent": "clerk", "model": "m", "success": False}
-    _, (run,) = read(tmp_path, {**about, "messages": CHAT, "usage": {"prompt_tokens": 5}})
-    assert (run.run_id, run.task_id, run.agent, run.started.model) == (
-        "openai-messages/s1",
-        "t",
-        "clerk",
-        "m",
-    )
-    assert (run.finished.success, run.finished.metrics, run.finished.steps) == (
-        False,
-        {"input_tokens": 5.0},
-        2,
-    )
+def of_user(**answer: Any) -> dict[str, Any]:
+    return {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": answer}}]}
 
 
-def call(asked: list[Any], reply: Any, **about: Any) -> dict[str, Any]:
+RESULT = {"type": "tool_result", "tool_use_id": "c1"}
+OUTPUT = {"type": "function_call_output", "call_id": "c1"}
+ANSWERS: list[tuple[str, dict[str, Any], dict[str, Any], bool | None]] = [
+    ("the Messages API, a failure", BLOCKS[1], tool(**RESULT, is_error=True), False),
+    ("the Messages API, a failure that the user says", CHAT[1],
+     {"role": "user", "content": [{**RESULT, "is_error": True}]}, False),
+    ("Bedrock, a failure", BEDROCK[1],
+     tool(toolResult={"toolUseId": "c1", "content": [], "status": "error"}), False),
+    ("the AI SDK, a failure", SDK_MODEL[1],
+     tool(type="tool-result", toolCallId="c1", output={"type": "error-text", "value": ""}), False),
+    ("the AI SDK before, a failure", SDK_MODEL[1],
+     tool(type="tool-result", toolCallId="c1", result="no", isError=True), False),
+    ("LangChain, a failure", CHAT[1], {"type": "tool", "content": "x", "status": "error"}, False),
+    ("LangChain, a success", CHAT[1], {"type": "tool", "content": "x", "status": "success"}, True),
+    ("words alone", CHAT[1], {"role": "tool", "content": "Error: x"}, None),
+    ("Responses, a failure", CHAT[1], {**OUTPUT, "output": {"content": "x", "success": False}}, False),
+    ("Gemini, a failure", CHAT[1], of_user(error="x"), False),
+    ("Gemini", CHAT[1], of_user(output="x"), None),
+]  # fmt: skip
+ABOUT = {"id": "s1", "task_id": "t", "agent": "clerk", "model": "m", "success": False}
+
+
+def logged(asked: list[Any], reply: Any, **about: Any) -> dict[str, Any]:
     usage = {"prompt_tokens": 10, "completion_tokens": 1}
     return {"messages": asked, "response": {"choices": [{"message": reply}], "usage": usage}, **about}
 
 
-def test_the_calls_of_one_conversation_add_their_tokens_and_their_cost(tmp_path: Path) -> None:
-    first = call(
-        CHAT[:1], {**CHAT[1], "reasoning_content": "Hm."}, id="a", response_cost=0.25, startTime=1.72e9
-    )
-    second = call(CHAT[:3], DONE, id="b", response_cost=0.5, startTime=1.72e9 + 5)
-    done, (run,) = read(tmp_path, lines(first, second))
-    assert [m.content for m in run.of(Message)] == ["Go.", "Hm.", "Done."]
-    assert (run.finished.cost, run.finished.metrics, run.finished.steps) == (
-        0.75,
-        {"input_tokens": 20.0, "output_tokens": 2.0},
-        2,
-    )
-    assert (run.of(Observation)[0].ts - run.started.ts).total_seconds() == 5
-    assert "conversation-repeated" in codes(done)
-
-
-APART = [
-    ("the same twice may be two trials", {"messages": CHAT}, {"messages": CHAT}),
-    ("only the question is the same", {"messages": CHAT[:1]}, {"messages": CHAT}),
-    ("two sessions", {"session_id": "a", "messages": CHAT[:2]}, {"session_id": "b", "messages": CHAT}),
-    ("another answer", {"messages": [GO, DONE]}, {"messages": CHAT}),
+FIRST = logged(
+    CHAT[:1], {**CHAT[1], "reasoning_content": "Hm."}, id="a", response_cost=0.25, startTime=1.72e9
+)
+SECOND = logged(CHAT[:3], DONE, id="b", response_cost=0.5, startTime=1.72e9 + 5)
+CALLS = case("the calls of one conversation add their tokens and their cost", lines(FIRST, SECOND),
+             words=["Go.", "Hm.", "Done."], cost=0.75, steps=2, found={"conversation-repeated"},
+             metrics={"input_tokens": 20.0, "output_tokens": 2.0})  # fmt: skip
+BODY = {"object": "chat.completion", "model": "m", "choices": [{"message": CHAT[1]}]}
+ANSWERED = {"status_code": 200, "body": {**BODY, "usage": {"prompt_tokens": 3}}}
+SERVICE = [
+    {"type": "web_search_call", "id": "w1", "action": {"type": "search", "query": "ferry"}},
+    {"type": "mcp_call", "id": "m1", "name": "roll", "arguments": "{}", "output": "4", "error": None},
+    {"type": "mcp_call", "id": "m2", "name": "roll", "arguments": "{}", "output": None, "error": "no dice"},
 ]
+BROKEN = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": "{da"}}]}
+PLAN = {"name": "update_plan", "arguments": json.dumps({"plan": [{"step": "look", "status": "pending"}]})}
+AUTOGEN_CALLS = [
+    {"id": f"c{day}", "type": "function", "function": {"name": "look", "arguments": json.dumps({"day": day})}}
+    for day in (1, 2)
+]
+AUTOGEN_ANSWERS = [{"tool_call_id": f"c{day}", "role": "tool", "content": f"day {day}"} for day in (1, 2)]
+AUTOGEN_CHAT = [
+    {"content": "Go.", "role": "assistant", "name": "boss"},
+    {"content": None, "role": "assistant", "name": "clerk", "tool_calls": AUTOGEN_CALLS},
+    {"content": "day 1\n\nday 2", "role": "tool", "name": "boss", "tool_responses": AUTOGEN_ANSWERS},
+    {"content": "Done.", "role": "user", "name": "clerk"},
+]
+"""A chat as one of its two agents kept it: what it sent has the role `assistant`."""
+COST = {"usage_including_cached_inference": {"total_cost": 0.25}}
+SEVERAL = {
+    "lists in a list": [CHAT, RESPONSES],
+    "lists in lines": lines(CHAT, CHAT[:1]),
+    "objects in lines": lines({"messages": CHAT}, {"messages": BLOCKS}),
+    "the same twice may be two trials": [{"messages": CHAT}] * 2,
+    "only the question is the same": [{"messages": CHAT[:1]}, {"messages": CHAT}],
+    "another answer": [{"messages": [GO, DONE]}, {"messages": CHAT}],
+}
+CASES = [
+    case("a quotation in a thread is kept with its text", [THREAD[0], CITED],
+         said=[("user", "Go."), ("assistant", CITED["content"])]),
+    *(case(f"a call failed only where that is recorded: {desc}", [GO, made, answer], ok=[ok])
+      for desc, made, answer, ok in ANSWERS),
+    case("the system prompt of a request is said first",
+         {"system": [{"type": "text", "text": "Be kind."}], "messages": BLOCKS},
+         said=[("system", "Be kind."), *WANT["said"]]),
+    *shapes(SEVERAL, runs=["openai-messages/in", "openai-messages/in/1"], tasks=["in", "in/1"]),
+    case("two sessions that begin alike are two runs",
+         [{"session_id": "a", "messages": CHAT[:2]}, {"session_id": "b", "messages": CHAT}], count=2),
+    *(case(f"lines of messages that name their conversation as {name} are a run each",
+           lines(*({**message, name: thread} for message in CHAT for thread in ("a", "b"))),
+           runs=["openai-messages/a", "openai-messages/b"],
+           **{f"all_{part}": [want] * 2 for part, want in WANT.items()})
+      for name in ("thread_id", "trace_id", "run_id")),
+    case("what the object says of the run is kept",
+         {**ABOUT, "messages": CHAT, "usage": {"prompt_tokens": 5}}, run="openai-messages/s1", task="t",
+         agent="clerk", model="m", success=False, metrics={"input_tokens": 5.0}, steps=2),
+    CALLS,
+    case("an error of a call is that of the run",
+         {"messages": [GO], "response": {}, "error_str": "Rate limit."}, error="Rate limit."),
+    case("arguments that are no JSON are kept as text", [GO, BROKEN], calls=[("look", {"_unparsed": "{da"})],
+         found={"malformed-arguments"}),
+    case("tools of the service bring their answers", [GO, *SERVICE],
+         answers=[("4", None), ("no dice", False)],
+         calls=[("web_search", {"type": "search", "query": "ferry"}), ("roll", {}), ("roll", {})]),
+    case("a plan that is written as JSON text is a plan",
+         [GO, {"type": "function_call", "call_id": "c1", **PLAN}], plans=[["look"]]),
+    *(case(f"a chat of AutoGen as {desc} has its agents and an answer for each call", content,
+           said=[("boss", "Go."), ("clerk", "Done.")], answered=["c1", "c2"], seen=["day 1", "day 2"],
+           calls=[("look", {"day": 1}), ("look", {"day": 2})], cost=cost)
+      for desc, content, cost in (
+          ("an object", {"chat_history": AUTOGEN_CHAT, "human_input": [], "cost": COST}, 0.25),
+          ("a list", AUTOGEN_CHAT, None))),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("desc", "first", "second"), APART)
-def test_conversations_that_only_begin_alike_are_two_runs(
-    tmp_path: Path, desc: str, first: Any, second: Any
-) -> None:
-    assert len(read(tmp_path, [first, second])[1]) == 2, desc
+@each(CASES)
+def test_a_file_of_messages_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("openai-messages", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["thread_id", "trace_id", "run_id"])
-def test_lines_of_messages_that_name_their_conversation_are_a_run_each(tmp_path: Path, name: str) -> None:
-    rows = [{**message, name: thread} for message in CHAT for thread in ("a", "b")]
-    _, runs = read(tmp_path, lines(*rows))
-    assert [run.run_id for run in runs] == ["openai-messages/a", "openai-messages/b"]
-    assert [told(run) for run in runs] == [WANT, WANT]
+def test_a_call_takes_the_time_that_its_log_says(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, "openai-messages", CALLS.content)
+    assert (run.of(Observation)[0].ts - run.started.ts).total_seconds() == 5
 
 
 def test_a_batch_gives_a_run_for_each_request_that_was_answered(tmp_path: Path) -> None:
-    body = {
-        "object": "chat.completion",
-        "model": "m",
-        "choices": [{"message": CHAT[1]}],
-        "usage": {"prompt_tokens": 3},
-    }
     late = {"custom_id": "t2", "response": None, "error": {"code": "batch_expired", "message": "too late"}}
-    done, (run,) = read(
-        tmp_path, lines({"id": "r1", "custom_id": "t1", "response": {"status_code": 200, "body": body}}, late)
-    )
+    batch = lines({"id": "r1", "custom_id": "t1", "response": ANSWERED}, late)
+    done, (run,) = read(tmp_path, "openai-messages", batch)
     assert (run.run_id, run.task_id, run.agent) == ("openai-messages/t1", "t1", "m")
     assert run.finished.metrics == {"input_tokens": 3.0}
     assert [f.message for f in done.findings if f.code == "not-this-format"] == [
@@ -385,75 +365,22 @@ def test_a_batch_gives_a_run_for_each_request_that_was_answered(tmp_path: Path) 
     ]
 
 
-def test_an_error_of_a_call_is_that_of_the_run(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, {"messages": [GO], "response": {}, "error_str": "Rate limit."})
-    assert run.finished.error == "Rate limit."
-
-
-ANSWERS = [
-    ({"type": "tool", "content": "x", "status": "error"}, False),
-    ({"type": "tool", "content": "x", "status": "success"}, True),
-    ({"role": "tool", "content": "Error: x"}, None),
-    ({"type": "function_call_output", "call_id": "c1", "output": {"content": "x", "success": False}}, False),
-    ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "is_error": True}]}, False),
-    ({"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"error": "x"}}}]}, False),
-    ({"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"output": "x"}}}]}, None),
-]
-
-
-@pytest.mark.parametrize(("answer", "want"), ANSWERS)
-def test_a_call_failed_only_where_that_is_recorded(tmp_path: Path, answer: Any, want: bool | None) -> None:
-    _, (run,) = read(tmp_path, [*CHAT[:2], answer])
-    assert [each.ok for each in run.of(Observation)] == [want]
-
-
-def test_arguments_that_are_no_json_are_kept_as_text(tmp_path: Path) -> None:
-    broken = {
-        "role": "assistant",
-        "tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": "{da"}}],
-    }
-    done, (run,) = read(tmp_path, [GO, broken])
-    assert run.of(ToolCall)[0].arguments == {"_unparsed": "{da"}
-    assert "malformed-arguments" in codes(done)
-
-
-def test_tools_of_the_service_bring_their_answers(tmp_path: Path) -> None:
-    search = {"type": "web_search_call", "id": "w1", "action": {"type": "search", "query": "ferry"}}
-    mcp = {"type": "mcp_call", "id": "m1", "name": "roll", "arguments": "{}", "output": "4", "error": None}
-    broken = {**mcp, "id": "m2", "output": None, "error": "no dice"}
-    _, (run,) = read(tmp_path, [GO, search, mcp, broken])
-    assert [call.tool for call in run.of(ToolCall)] == ["web_search", "roll", "roll"]
-    assert run.of(ToolCall)[0].arguments == {"type": "search", "query": "ferry"}
-    assert [(each.content, each.ok) for each in run.of(Observation)] == [("4", None), ("no dice", False)]
-
-
-def test_a_plan_that_is_written_as_json_text_is_a_plan(tmp_path: Path) -> None:
-    plan = {"name": "update_plan", "arguments": json.dumps({"plan": [{"step": "look", "status": "pending"}]})}
-    _, (run,) = read(tmp_path, [GO, {"type": "function_call", "call_id": "c1", **plan}])
-    assert [each.sub_goals for each in run.of(Plan)] == [["look"]]
-
-
 @pytest.mark.parametrize("name", ["langgraph_state.json", "langchain_messages.json"])
 def test_what_langgraph_wrote_is_read(tmp_path: Path, name: str) -> None:
-    source = RECORDED / name
-    assert sniff(name, source.read_bytes()) == "openai-messages"
-    done, (run,) = converted("openai-messages", tmp_path / "out", source)
-    assert [call.tool for call in run.of(ToolCall)] == ["look_up", "refund", "refund"]
-    assert [each.ok for each in run.of(Observation)] == [True, False, True]
-    assert [m.role for m in run.of(Message)] == ["system", "user", "assistant"]
-    assert run.finished.metrics == {"input_tokens": 40.0, "output_tokens": 20.0}
-    assert codes(done).keys() == {"missing-outcome", "synthetic-timestamps"}
+    recorded = case(name, (RECORDED / name).read_bytes(), tools=["look_up", "refund", "refund"],
+                    ok=[True, False, True], roles=["system", "user", "assistant"],
+                    metrics={"input_tokens": 40.0, "output_tokens": 20.0},
+                    codes={"missing-outcome", "synthetic-timestamps"})  # fmt: skip
+    recorded.holds("openai-messages", tmp_path, sniffed=True)
 
 
 def test_a_short_file_that_calls_thousands_of_tools_fills_no_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "DECISIONS_CHARS", 2_000)
-    calls = [
-        {"id": f"c{n}", "type": "function", "function": {"name": f"tool{n:02}", "arguments": "{}"}}
-        for n in range(60)
-    ]
-    done, (run,) = read(tmp_path, [GO, {"role": "assistant", "content": None, "tool_calls": calls}])
+    functions = [{"name": f"tool{n:02}", "arguments": "{}"} for n in range(60)]
+    calls = [{"id": each["name"], "type": "function", "function": each} for each in functions]
+    done, (run,) = read(tmp_path, "openai-messages", [GO, {"role": "assistant", "tool_calls": calls}])
     assert len(run.of(ToolCall)) == 60
     listed = sum(len(name) for each in run.of(SkillSelection) for name in each.alternatives)
     assert 0 < listed <= 2_000

@@ -5,24 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-from foreign_files import codes, converted, lines, put
-
-from untaken.ledger import Message, Observation, Plan, Run, ToolCall
-from untaken.traces import Conversion, sniff
+from foreign_files import lines
+from reading import Case, case, each, shapes
 
 START = 1767225600000
 """The first of January 2026, in milliseconds."""
 
 
 def info(number: int, role: str, **more: Any) -> dict[str, Any]:
-    return {
-        "id": f"msg_{number}",
-        "sessionID": "ses_1",
-        "role": role,
-        "time": {"created": START + number},
-        **more,
-    }
+    times = {"time": {"created": START + number}}
+    return {"id": f"msg_{number}", "sessionID": "ses_1", "role": role, **times, **more}
 
 
 def text(words: str, kind: str = "text", **more: Any) -> dict[str, Any]:
@@ -36,21 +28,9 @@ def call(status: str = "completed", tool: str = "bash", **state: Any) -> dict[st
     return {"id": "prt_c", "type": "tool", "callID": "c1", "tool": tool, "state": {**about, **state}}
 
 
-def finish() -> dict[str, Any]:
-    tokens = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 4, "write": 1}}
-    return {"id": "prt_f", "type": "step-finish", "reason": "stop", "cost": 0.5, "tokens": tokens}
-
-
 def reply(number: int, *parts: Any, **more: Any) -> dict[str, Any]:
     about = info(number, "assistant", modelID="claude-x", providerID="anthropic", **more)
     return {"info": about, "parts": [{"id": "prt_s", "type": "step-start"}, *parts]}
-
-
-ABOUT = {"id": "ses_1", "title": "List", "version": "1.0", "time": {"created": START, "updated": START + 9}}
-ASK = {"info": info(1, "user", agent="build", model={"modelID": "claude-x"}), "parts": [text("List files")]}
-CALLED = reply(2, text("I look.", "reasoning"), call(), finish())
-DONE = reply(5, text("One file."), finish())
-MESSAGES = [ASK, CALLED, DONE]
 
 
 def event(part: dict[str, Any], number: int) -> dict[str, Any]:
@@ -59,123 +39,79 @@ def event(part: dict[str, Any], number: int) -> dict[str, Any]:
     return {"type": kind, "timestamp": START + number, "sessionID": "ses_1", "part": {**part, **about}}
 
 
-def read(tmp_path: Path, content: Any) -> tuple[Conversion, list[Run]]:
-    source = put(tmp_path / "in" / "session.json", content)
-    assert sniff("x.bin", source.read_bytes()) == "opencode"
-    return converted("opencode", tmp_path / "out", source)
+ABOUT = {"id": "ses_1", "title": "List", "version": "1.0", "time": {"created": START, "updated": START + 9}}
+TOKENS = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 4, "write": 1}}
+FINISH = {"id": "prt_f", "type": "step-finish", "reason": "stop", "cost": 0.5, "tokens": TOKENS}
+ASK = {"info": info(1, "user", agent="build", model={"modelID": "claude-x"}), "parts": [text("List files")]}
+CALLED = reply(2, text("I look.", "reasoning"), call(), FINISH)
+DONE = reply(5, text("One file."), FINISH)
+MESSAGES = [ASK, CALLED, DONE]
 
 
+def export(*messages: Any, **about: Any) -> dict[str, Any]:
+    return {"info": {**ABOUT, **about}, "messages": list(messages)}
+
+
+SAID = [("user", "List files"), ("reasoning", "I look."), ("assistant", "One file.")]
 SHAPES = {
-    "an export": {"info": ABOUT, "messages": MESSAGES, "todos": []},
+    "an export": {**export(*MESSAGES), "todos": []},
     "a list of messages": MESSAGES,
     "a line for each message": lines(*MESSAGES),
 }
-ITEMS = [("user", "List files"), ("reasoning", "I look."), ("assistant", "One file.")]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_of_a_session_is_the_same_run(tmp_path: Path, shape: str) -> None:
-    done, (run,) = read(tmp_path, SHAPES[shape])
-    assert (run.run_id, run.agent, run.task_id) == ("opencode/ses_1", "opencode/claude-x", "ses_1")
-    assert [(m.role, m.content) for m in run.of(Message)] == ITEMS
-    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [("bash", {"command": "ls"})]
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [("a.py", True)]
-    assert (run.finished.success, run.finished.cost, run.finished.steps) == (None, 1.0, 2)
-    assert run.finished.metrics == {
-        "input_tokens": 30.0,
-        "output_tokens": 14.0,
-        "reasoning_tokens": 4.0,
-        "cached_tokens": 8.0,
-        "cache_creation_tokens": 2.0,
-    }
-    assert codes(done).keys() == {"missing-outcome"}
-
-
-def test_a_log_of_events_is_the_run_without_the_prompt_and_the_model(tmp_path: Path) -> None:
-    events = [event(part, n) for n, each in ((2, CALLED), (5, DONE)) for part in each["parts"]]
-    _, (run,) = read(tmp_path, lines(*events))
-    assert (run.run_id, run.agent) == ("opencode/ses_1", "opencode")
-    assert [(m.role, m.content) for m in run.of(Message)] == ITEMS[1:]
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [("a.py", True)]
-    assert (run.finished.cost, run.finished.steps) == (1.0, 2)
-
-
-def test_an_older_message_without_finished_steps_has_its_own_tokens(tmp_path: Path) -> None:
-    old = reply(2, text("One file."), cost=0.25, tokens={"input": 7, "output": 3})
-    _, (run,) = read(tmp_path, {"info": ABOUT, "messages": [ASK, old]})
-    assert (run.finished.cost, run.finished.steps) == (0.25, 1)
-    assert run.finished.metrics == {"input_tokens": 7.0, "output_tokens": 3.0}
-
-
-ANSWERS = [
-    (call(), [("a.py", True)]),
-    (call("error", error="boom"), [("boom", False)]),
-    (call(metadata={"exit": 2}), [("a.py", False)]),
-    (call(metadata={}), [("a.py", True)]),
-    (call("running"), []),
-    (call("pending", time=None), []),
+EVENTS = lines(*(event(part, n) for n, one in ((2, CALLED), (5, DONE)) for part in one["parts"]))
+ANSWERS: list[tuple[str, dict[str, Any], list[Any]]] = [
+    ("worked", call(), [("a.py", True)]),
+    ("failed", call("error", error="boom"), [("boom", False)]),
+    ("ended with a code", call(metadata={"exit": 2}), [("a.py", False)]),
+    ("has no code", call(metadata={}), [("a.py", True)]),
+    ("runs", call("running"), []),
+    ("waits", call("pending", time=None), []),
 ]
-
-
-@pytest.mark.parametrize(("made", "want"), ANSWERS)
-def test_the_state_of_a_call_says_whether_it_worked(
-    tmp_path: Path, made: dict[str, Any], want: list[Any]
-) -> None:
-    _, (run,) = read(tmp_path, {"info": ABOUT, "messages": [ASK, reply(2, made)]})
-    assert len(run.of(ToolCall)) == 1
-    assert [(o.content, o.ok) for o in run.of(Observation)] == want
-
-
-REVERTS = [
-    ({"messageID": "msg_2"}, ["List files"]),
-    ({"messageID": "msg_2", "partID": "prt_c"}, ["List files", "I look."]),
-]
-
-
-@pytest.mark.parametrize(("revert", "want"), REVERTS)
-def test_what_a_revert_took_back_is_left_out_and_named(
-    tmp_path: Path, revert: dict[str, Any], want: list[str]
-) -> None:
-    done, (run,) = read(tmp_path, {"info": {**ABOUT, "revert": revert}, "messages": MESSAGES})
-    assert [m.content for m in run.of(Message)] == want
-    assert not run.of(ToolCall)
-    assert "taken-back" in codes(done)
-
-
-def test_the_summary_of_a_compaction_is_a_message_of_its_own(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, {"info": ABOUT, "messages": [ASK, reply(2, text("We listed."), summary=True)]})
-    assert [(m.role, m.content) for m in run.of(Message)][1] == ("compaction", "We listed.")
-
-
-def test_a_list_of_todos_is_a_plan(tmp_path: Path) -> None:
-    todos = [{"id": "1", "content": "look", "status": "pending"}, {"id": "2", "content": "tell"}]
-    made = call(tool="todowrite", input={"todos": todos})
-    _, (run,) = read(tmp_path, {"info": ABOUT, "messages": [ASK, reply(2, made)]})
-    assert [plan.sub_goals for plan in run.of(Plan)] == [["look", "tell"]]
-
-
+TODOS = [{"id": "1", "content": "look", "status": "pending"}, {"id": "2", "content": "tell"}]
 ERROR = {"name": "APIError", "data": {"message": "quota exceeded"}}
-ENDS = [
-    ([ASK, reply(2, error=ERROR)], "quota exceeded"),
-    ([ASK, reply(2, error={"name": "MessageOutputLengthError", "data": {}})], "MessageOutputLengthError"),
-    ([ASK, reply(2, error=ERROR), DONE], None),
-]
+TOO_LONG = {"name": "MessageOutputLengthError", "data": {}}
+CASES = [
+    *shapes(
+        SHAPES,
+        run="opencode/ses_1",
+        agent="opencode/claude-x",
+        task="ses_1",
+        said=SAID,
+        calls=[("bash", {"command": "ls"})],
+        answers=[("a.py", True)],
+        success=None,
+        cost=1.0,
+        steps=2,
+        metrics={"input_tokens": 30.0, "output_tokens": 14.0, "reasoning_tokens": 4.0,
+                 "cached_tokens": 8.0, "cache_creation_tokens": 2.0},
+        codes={"missing-outcome"},
+    ),
+    case("a log of events is the run without the prompt and the model", EVENTS, run="opencode/ses_1",
+         agent="opencode", said=SAID[1:], answers=[("a.py", True)], cost=1.0, steps=2),
+    case("an older message without finished steps has its own tokens",
+         export(ASK, reply(2, text("One file."), cost=0.25, tokens={"input": 7, "output": 3})),
+         cost=0.25, steps=1, metrics={"input_tokens": 7.0, "output_tokens": 3.0}),
+    *(case(f"a call that {desc}", export(ASK, reply(2, made)), tools=["bash"], answers=want)
+      for desc, made, want in ANSWERS),
+    case("what a revert took back is left out and named", export(*MESSAGES, revert={"messageID": "msg_2"}),
+         words=["List files"], calls=[], found={"taken-back"}),
+    case("a revert to a part of a message",
+         export(*MESSAGES, revert={"messageID": "msg_2", "partID": "prt_c"}),
+         words=["List files", "I look."], calls=[], found={"taken-back"}),
+    case("the summary of a compaction is a message of its own",
+         export(ASK, reply(2, text("We did."), summary=True)), said=[SAID[0], ("compaction", "We did.")]),
+    case("a list of todos is a plan", export(ASK, reply(2, call(tool="todowrite", input={"todos": TODOS}))),
+         plans=[["look", "tell"]]),
+    case("a last reply that failed", export(ASK, reply(2, error=ERROR)), error="quota exceeded"),
+    case("a last reply that failed without a message", export(ASK, reply(2, error=TOO_LONG)),
+         error="MessageOutputLengthError"),
+    case("a reply that failed before the last", export(ASK, reply(2, error=ERROR), DONE), error=None),
+    case("the session of a sub-agent names its parent", export(*MESSAGES, parentID="ses_0"),
+         metadata={"format": "opencode", "parent": "ses_0"}),
+    case("an export without messages is refused", export(), runs=[], found={"not-this-format"}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("messages", "error"), ENDS)
-def test_a_session_whose_last_reply_failed_has_its_error(
-    tmp_path: Path, messages: list[Any], error: str | None
-) -> None:
-    _, (run,) = read(tmp_path, {"info": ABOUT, "messages": messages})
-    assert run.finished.error == error
-
-
-def test_the_session_of_a_sub_agent_names_its_parent(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, {"info": {**ABOUT, "parentID": "ses_0"}, "messages": MESSAGES})
-    assert run.started.metadata == {"format": "opencode", "parent": "ses_0"}
-
-
-def test_an_export_without_messages_is_refused(tmp_path: Path) -> None:
-    done, runs = read(tmp_path, {"info": ABOUT, "messages": []})
-    assert runs == []
-    assert "not-this-format" in codes(done)
+@each(CASES)
+def test_a_session_of_opencode_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("opencode", tmp_path, "session.json", sniffed=True)

@@ -9,10 +9,9 @@ from time import process_time
 from typing import Any
 
 import pytest
-from foreign_files import RECORDED, codes, converted
+from foreign_files import RECORDED, lines
+from reading import Case, case, each, read, shapes
 
-from untaken.ledger import Message, Observation, Run, ToolCall
-from untaken.traces import sniff
 from untaken.traces.message_transcript import MessageTranscript
 
 Names = Mapping[str, Any]
@@ -49,34 +48,55 @@ TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "weather"}
 
 DIALECTS = json.loads((RECORDED / "otel_dialects.json").read_text("utf-8"))
 """Spans of a question, a call, its answer and a reply, by who wrote them."""
+SAID = [("user", QUESTION), ("assistant", REPLY)]
+YES = json.dumps([parts("assistant", said("Yes."))])
+LATER = [*ASKED, parts("assistant", said("Yes.")), parts("user", said("And now?"))]
+REPLIES = {
+    "a completion of LlamaIndex": {"text": REPLY, "additional_kwargs": {}},
+    "a completion of a text model": {"choices": [{"text": REPLY, "index": 0, "finish_reason": "stop"}]},
+    "a completion of Ollama": {"model": "m", "response": REPLY, "done": True},
+}
+MODEL = {"openinference.span.kind": "LLM", "llm.model_name": "m"}
+PROMPT = json.dumps({"prompt": QUESTION})
+USAGE = CHAT | {"gen_ai.usage.input_tokens": 5, "gen_ai.usage.cost": 0.5}
+PAGE = span(1, {"http.request.method": "GET"}, context={"trace_id": "0xb", "span_id": "0x1"})
+ALONE = [
+    {"gen_ai.operation.name": "create_agent"},
+    {"ai.operationId": "ai.embed.doEmbed", "ai.model.id": "e"},
+]
+ENTITIES = {f"attributes.entity.{n}.{what}" for n, what in ((1, "type"), (2, "type"), (1, "name"))}
+CASES = [
+    *shapes({who: lines(*spans) for who, spans in DIALECTS.items()}, agent="desk", model="m", said=SAID,
+            calls=[("weather", WEATHER)], seen=["rain"]),
+    case("a later question is there and what is repeated comes once",
+         lines(*(span(n, CHAT | {"gen_ai.output.messages": YES, "gen_ai.input.messages": json.dumps(asked)},
+                      parent=None) for n, asked in ((1, ASKED), (2, LATER)))),
+         words=[QUESTION, "Yes.", "And now?", "Yes."]),
+    *(case(f"a task that is a {status} as its call's",
+           lines(span(1, {"gen_ai.operation.name": "invoke_agent"}, parent=None),
+                 span(2, TOOL | {"gen_ai.task.status": status, "gen_ai.tool.call.result": "rain"})), ok=[ok])
+      for status, ok in (("success", True), ("failure", False), ("running", None))),
+    *(case(form,
+           lines(span(1, {**MODEL, "input.value": PROMPT, "output.value": json.dumps(gave)}, parent=None)),
+           said=SAID) for form, gave in REPLIES.items()),
+    case("a model inside of a model counts once", lines(span(1, USAGE, parent=None), span(2, USAGE)),
+         steps=1, cost=0.5, metrics={"input_tokens": 5.0}),
+    case("traces of other programs are left out and counted", lines(PAGE, span(1, CHAT)), run="otel/a1",
+         found={"not-of-an-agent"}),
+    *(case(f"a trace in which no agent does anything is no run: {about}",
+           lines(span(1, about, parent=None, context=PAGE["context"]), span(1, CHAT, parent=None)),
+           run="otel/a1")
+      for about in ALONE),
+    case("what is left of Monocle's events is dropped and its tokens count", DIALECTS["monocle"],
+         metrics={"input_tokens": 3.0, "output_tokens": 2.0}, dropped=ENTITIES),
+    case("what is not read is counted as dropped", lines(span(1, CHAT | {"http.url": "x"}, links=[{"a": 1}])),
+         dropped={"attributes.http.url", "links[].a"}),
+]  # fmt: skip
 
 
-def read(tmp_path: Path, *records: Any) -> list[Run]:
-    source = tmp_path / "in" / "spans.jsonl"
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text("\n".join(json.dumps(each) for each in records), encoding="utf-8")
-    return converted("otel", tmp_path / "out", source)[1]
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_question_the_call_its_answer_and_the_reply_are_there(tmp_path: Path, dialect: str) -> None:
-    (run,) = read(tmp_path, *DIALECTS[dialect])
-    assert (run.agent, run.started.model) == ("desk", "m")
-    assert [(m.role, m.content) for m in run.of(Message)] == [("user", QUESTION), ("assistant", REPLY)]
-    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [("weather", WEATHER)]
-    assert [o.content for o in run.of(Observation)] == ["rain"]
-    assert sniff("spans.jsonl", json.dumps(DIALECTS[dialect][1]).encode()) == "otel"
-
-
-def test_a_later_question_is_there_and_what_is_repeated_comes_once(tmp_path: Path) -> None:
-    later = [*ASKED, parts("assistant", said("Yes.")), parts("user", said("And now?"))]
-    replies = {"gen_ai.output.messages": json.dumps([parts("assistant", said("Yes."))])}
-    (run,) = read(
-        tmp_path,
-        span(1, CHAT | replies | {"gen_ai.input.messages": json.dumps(ASKED)}, parent=None),
-        span(2, CHAT | replies | {"gen_ai.input.messages": json.dumps(later)}, parent=None),
-    )
-    assert [m.content for m in run.of(Message)] == [QUESTION, "Yes.", "And now?", "Yes."]
+@each(CASES)
+def test_spans_of_every_instrumentation_are_read(tmp_path: Path, case: Case) -> None:
+    case.holds("otel", tmp_path, sniffed=True)
 
 
 def test_replies_of_a_long_trace_take_linear_time() -> None:
@@ -90,81 +110,53 @@ def test_replies_of_a_long_trace_take_linear_time() -> None:
     assert cost(40_000) < 8 * cost(10_000)
 
 
-@pytest.mark.parametrize(("status", "want"), [("success", True), ("failure", False), ("running", None)])
-def test_the_status_of_a_task_says_whether_its_call_worked(
-    tmp_path: Path, status: str, want: bool | None
-) -> None:
-    (run,) = read(
-        tmp_path,
-        span(1, {"gen_ai.operation.name": "invoke_agent"}, parent=None),
-        span(2, TOOL | {"gen_ai.task.status": status, "gen_ai.tool.call.result": "rain"}),
-    )
-    assert [each.ok for each in run.of(Observation)] == [want]
-
-
-REPLIES = {
-    "a completion of LlamaIndex": {"text": REPLY, "additional_kwargs": {}},
-    "a completion of a text model": {"choices": [{"text": REPLY, "index": 0, "finish_reason": "stop"}]},
-    "a completion of Ollama": {"model": "m", "response": REPLY, "done": True},
-}
-
-
-@pytest.mark.parametrize("form", REPLIES)
-def test_a_model_that_completes_a_text_has_its_reply(tmp_path: Path, form: str) -> None:
-    model = {"openinference.span.kind": "LLM", "llm.model_name": "m"}
-    asked, gave = json.dumps({"prompt": QUESTION}), json.dumps(REPLIES[form])
-    (run,) = read(tmp_path, span(1, {**model, "input.value": asked, "output.value": gave}, parent=None))
-    assert [(m.role, m.content) for m in run.of(Message)] == [("user", QUESTION), ("assistant", REPLY)]
-
-
-def test_a_model_inside_of_a_model_counts_once(tmp_path: Path) -> None:
-    usage = {"gen_ai.usage.input_tokens": 5, "gen_ai.usage.cost": 0.5}
-    (run,) = read(tmp_path, span(1, CHAT | usage, parent=None), span(2, CHAT | usage))
-    assert (run.finished.steps, run.finished.cost) == (1, 0.5)
-    assert run.finished.metrics == {"input_tokens": 5.0}
-
-
-def test_traces_of_other_programs_are_left_out_and_counted(tmp_path: Path) -> None:
-    page = span(1, {"http.request.method": "GET"}, context={"trace_id": "0xb", "span_id": "0x1"})
-    source = tmp_path / "spans.jsonl"
-    source.write_text("\n".join(json.dumps(each) for each in (page, span(1, CHAT))), encoding="utf-8")
-    done, runs = converted("otel", tmp_path / "out", source)
-    assert [run.run_id for run in runs] == ["otel/a1"]
-    assert "not-of-an-agent" in codes(done)
-
-
-@pytest.mark.parametrize(
-    "alone",
-    [{"gen_ai.operation.name": "create_agent"}, {"ai.operationId": "ai.embed.doEmbed", "ai.model.id": "e"}],
-)
-def test_a_trace_in_which_no_agent_does_anything_is_no_run(tmp_path: Path, alone: Names) -> None:
-    made = span(1, alone, parent=None, context={"trace_id": "0xb", "span_id": "0x1"})
-    assert [run.run_id for run in read(tmp_path, made, span(1, CHAT, parent=None))] == ["otel/a1"]
-
-
-def test_what_is_left_of_monocles_events_is_dropped_and_its_tokens_count(tmp_path: Path) -> None:
-    source = tmp_path / "spans.json"
-    source.write_text(json.dumps(DIALECTS["monocle"]), encoding="utf-8")
-    done, (run,) = converted("otel", tmp_path / "out", source)
-    assert run.finished.metrics == {"input_tokens": 3.0, "output_tokens": 2.0}
-    dropped = {field.path for loss in done.losses for field in loss.fields if field.dropped}
-    assert dropped == {
-        f"attributes.entity.{number}.{what}" for number, what in ((1, "type"), (2, "type"), (1, "name"))
-    }
-
-
-def test_what_is_not_read_is_counted_as_dropped(tmp_path: Path) -> None:
-    source = tmp_path / "spans.jsonl"
-    source.write_text(json.dumps(span(1, CHAT | {"http.url": "x"}, links=[{"a": 1}])), encoding="utf-8")
-    done, _ = converted("otel", tmp_path / "out", source)
-    dropped = {field.path for loss in done.losses for field in loss.fields if field.dropped}
-    assert dropped == {"attributes.http.url", "links[].a"}
-
-
 @pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
 def test_a_time_is_read_whatever_its_unit(tmp_path: Path, unit: int) -> None:
-    (run,) = read(
-        tmp_path, span(1, CHAT, start_time=1_760_000_001 * unit, end_time=str(1_760_000_002 * unit))
-    )
+    timed = span(1, CHAT, start_time=1_760_000_001 * unit, end_time=str(1_760_000_002 * unit))
+    _, (run,) = read(tmp_path, "otel", lines(timed))
     assert run.started.ts.isoformat() == "2025-10-09T08:53:21+00:00"
     assert run.events[-1].ts.isoformat() == "2025-10-09T08:53:22+00:00"
+
+
+def listed(second: int, kind: str, name: str, **more: Any) -> dict[str, Any]:
+    """A span as DeepEval keeps it, in a list for each kind."""
+    times = {"startTime": f"2026-01-01T00:00:0{second}Z", "endTime": f"2026-01-01T00:00:0{second}.5Z"}
+    about = {"uuid": f"s{second}", "parentUuid": "s1", "type": kind, "name": name, "status": "SUCCESS"}
+    return {**about, **times, **more}
+
+
+def called(second: int, output: str, tokens: int, given: int) -> dict[str, Any]:
+    asked = {"model": "m", "input": [{"role": "user", "content": "Go."}], "output": output}
+    return listed(second, "llm", "call", **asked, inputTokenCount=tokens, outputTokenCount=given)
+
+
+DEEPEVAL: dict[str, Any] = {
+    "uuid": "t1",
+    "startTime": "2026-01-01T00:00:00Z",
+    "endTime": "2026-01-01T00:00:09Z",
+    "input": "Go.",
+    "tags": ["x"],
+    "baseSpans": [],
+    "agentSpans": [listed(1, "agent", "clerk", parentUuid=None)],
+    "llmSpans": [called(2, "I look.", 5, 2), called(5, "Done.", 7, 1)],
+    "toolSpans": [
+        listed(3, "tool", "look", input={"day": 1}, output="monday"),
+        listed(4, "tool", "find", input={"day": 2}, status="ERRORED", error="no such day"),
+    ],
+}
+BOOK = {"name": "book", "input": "Go.", "actualOutput": "Done.", "trace": DEEPEVAL}
+TESTED = [
+    case("a trace", DEEPEVAL, agent="clerk", model="m", success=None,
+         said=[("user", "Go."), ("assistant", "I look."), ("assistant", "Done.")],
+         calls=[("look", {"day": 1}), ("find", {"day": 2})],
+         answers=[("monday", True), ("no such day", False)],
+         metrics={"input_tokens": 12.0, "output_tokens": 3.0}, dropped={"tags[]"}),
+    *(case(f"a case of a run of tests with success {passed} names the task and says how it ended",
+           {"testCases": [{**BOOK, "success": passed}], "testPassed": 1}, task="book", success=passed,
+           drops={"test_case.input", "test_case.actualOutput"}) for passed in (True, False)),
+]  # fmt: skip
+
+
+@each(TESTED)
+def test_a_trace_of_deepeval_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("otel", tmp_path, sniffed=True)

@@ -3,72 +3,76 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from foreign_files import ACTION, codes, converted, put, tau2_document, tau2_simulation
+from foreign_files import codes, converted, put
+from reading import Case, case, each
 from trace_pieces import DONE, GO, otel_span
 from trace_records import RECORDS, put_record
 
 from untaken.errors import UntakenError
-from untaken.ledger import Run, read_ledger
-from untaken.traces import convert
+from untaken.ledger import RunFinished, read_ledger
+from untaken.traces import Conversion, convert
 from untaken.traces.outcome_fields import BAD, GOOD
 
 CHAT = [GO, DONE]
 
 
-class Beside(NamedTuple):
-    desc: str
-    fields: dict[str, Any]
-    success: bool | None
-    said: str | None = None
+NAMED = {"missing-outcome", "outcome-not-used", "outcomes-differ"}
 
 
-BESIDE = [
-    *(Beside(f"{name} is true", {name: True}, True) for name in GOOD),
-    *(Beside(f"{name} is 0", {name: 0}, False) for name in GOOD),
-    *(Beside(f"{name} is 1.0", {name: 1.0}, True) for name in GOOD),
-    *(Beside(f"{name} is true", {name: True}, False) for name in BAD),
-    *(Beside(f"{name} is false", {name: False}, True) for name in BAD),
-    Beside("two that agree", {"passed": True, "failure": False}, True),
-    Beside("two that disagree", {"passed": True, "failure": True}, None, "outcomes-differ"),
-    Beside("a flag and a share", {"passed": True, "score": 0.4}, True, "outcome-not-used"),
-    Beside("a flag and a reason", {"pass": False, "failure": "row 3 is wrong"}, False, "outcome-not-used"),
-    Beside("a share alone", {"reward": 0.4}, None, "outcome-not-used"),
-    Beside("a word", {"resolved": "yes"}, None, "outcome-not-used"),
-    Beside("a field of the metadata", {"metadata": {"passed": False}}, False),
-    Beside("a field further in", {"result": {"passed": False}}, None, "outcome-not-used"),
-    Beside("nothing", {}, None, "missing-outcome"),
+def beside(desc: str, fields: dict[str, Any], success: bool | None, *said: str) -> Case:
+    content = {"messages": CHAT, **fields}
+    return case(desc, content, success=success, found={*said}, missing=NAMED - {*said})
+
+
+CASES = [
+    *(beside(f"{name} is true", {name: True}, True) for name in GOOD),
+    *(beside(f"{name} is 0", {name: 0}, False) for name in GOOD),
+    *(beside(f"{name} is 1.0", {name: 1.0}, True) for name in GOOD),
+    *(beside(f"{name} is true", {name: True}, False) for name in BAD),
+    *(beside(f"{name} is false", {name: False}, True) for name in BAD),
+    beside("two that agree", {"passed": True, "failure": False}, True),
+    beside("two that disagree", {"passed": True, "failure": True}, None, "outcomes-differ"),
+    beside("a flag and a share", {"passed": True, "score": 0.4}, True, "outcome-not-used"),
+    beside("a flag and a reason", {"pass": False, "failure": "row 3 is wrong"}, False, "outcome-not-used"),
+    beside("a share alone", {"reward": 0.4}, None, "outcome-not-used"),
+    beside("a word", {"resolved": "yes"}, None, "outcome-not-used"),
+    beside("a field of the metadata", {"metadata": {"passed": False}}, False),
+    beside("a field further in", {"result": {"passed": False}}, None, "outcome-not-used"),
+    beside("nothing", {}, None, "missing-outcome"),
 ]
 
 
-@pytest.mark.parametrize("case", BESIDE, ids=lambda case: case.desc)
-def test_a_field_beside_the_messages_is_the_outcome_or_is_named(tmp_path: Path, case: Beside) -> None:
-    source = put(tmp_path / "in" / "run.json", {"messages": CHAT, **case.fields})
-    done, (run,) = converted(None, tmp_path / "out", source)
-    assert run.finished.success is case.success
-    found = {"missing-outcome", "outcome-not-used", "outcomes-differ"} & set(codes(done))
-    assert found == ({case.said} if case.said else set())
+@each(CASES)
+def test_a_field_beside_the_messages_is_the_outcome_or_is_named(tmp_path: Path, case: Case) -> None:
+    case.holds(None, tmp_path)
 
 
-ASKED = {
-    "a word that is an outcome, in a field of failures": ({"failure": "failed"}, "failure", False),
-    "an answer in a field of failures": ({"failure": "no"}, "failure", True),
-    "an error that was asked for": ({"has_error": True}, "has_error", False),
-    "a word further in": ({"result": {"eval": {"verdict": "Pass"}}}, "result.eval.verdict", True),
-    "metadata as text": ({"metadata": '{"verdict": 0}'}, "verdict", False),
-    "something else": ({"verdict": "partly"}, "verdict", None),
+DEEP = {"info": {"checks": {"passed": True}}, "checks": {"passed": False}}
+ASKED: dict[str, tuple[dict[str, Any], str, bool | None, set[str]]] = {
+    "a word that is an outcome, in a field of failures": ({"failure": "failed"}, "failure", False, set()),
+    "an answer in a field of failures": ({"failure": "no"}, "failure", True, set()),
+    "a field of failures": ({"failure": True}, "failure", False, set()),
+    "an error that was asked for": ({"has_error": True}, "has_error", False, set()),
+    "a word further in": ({"result": {"eval": {"verdict": "Pass"}}}, "result.eval.verdict", True, set()),
+    "metadata as text": ({"metadata": '{"verdict": 0}'}, "verdict", False, set()),
+    "something else": ({"verdict": "partly"}, "verdict", None, {"outcome-not-used"}),
+    "its path": (DEEP, "info.checks.passed", True, set()),
+    "the outermost one": (DEEP, "checks.passed", False, set()),
+    "a name with a dot": ({"a.b": 1}, "a.b", True, set()),
+    "one that is missing": ({"passed": True}, "graded", True, {"outcome-unmatched"}),
+    "one that says neither": ({"score": 0.5}, "score", None, {"outcome-not-used"}),
 }
 
 
-@pytest.mark.parametrize("case", ASKED)
-def test_a_field_that_is_asked_for_is_read_as_it_is_meant(tmp_path: Path, case: str) -> None:
-    fields, name, success = ASKED[case]
+@pytest.mark.parametrize("desc", ASKED)
+def test_a_field_that_is_asked_for_is_read_as_it_is_meant_or_named(tmp_path: Path, desc: str) -> None:
+    fields, name, success, found = ASKED[desc]
     source = put(tmp_path / "in" / "run.json", {"messages": CHAT, **fields})
-    done = convert(None, [source], tmp_path / "out", outcome=name)
-    (run,) = read_ledger(done.ledgers[0])
-    assert run.finished.success is success
+    want = case(desc, None, success=success, codes={"synthetic-timestamps", *found})
+    want.of(None, tmp_path / "out", source, outcome=name)
 
 
 def with_field(content: Any, name: str, value: Any) -> Any:
@@ -77,6 +81,17 @@ def with_field(content: Any, name: str, value: Any) -> Any:
         return {**content, name: value}
     first, *rest = content
     return [{**first, name: value}, *rest]
+
+
+LISTED = {
+    "inspect": "samples",
+    "tau2-bench": "simulations",
+    "promptfoo": "results",
+    "terminal-bench": "results",
+    "adk-eval": "eval_case_results",
+    "adk-evalset": "eval_cases",
+}
+"""Where the runs of a file are, by format."""
 
 
 @pytest.mark.parametrize("value", [True, 0, "failed"], ids=str)
@@ -89,20 +104,10 @@ def test_the_field_that_is_asked_for_is_the_outcome_in_every_format(
     name, content = next(iter(RECORDS[format].items()))
     if format == "otel":
         content = [{**each, "attributes": {**each["attributes"], "verified": value}} for each in content]
-    elif format == "inspect":
-        content = {**content, "samples": [{**each, "verified": value} for each in content["samples"]]}
-    elif format == "tau2-bench":
-        content = {**content, "simulations": [{**each, "verified": value} for each in content["simulations"]]}
-    elif format == "promptfoo":
-        content = {
-            **content,
-            "results": [{**each, "verified": value} for each in content["results"]["results"]],
-        }
-    elif format == "terminal-bench":
-        content = {**content, "results": [{**each, "verified": value} for each in content["results"]]}
-    elif format in ("adk-eval", "adk-evalset"):
-        cases = "eval_case_results" if format == "adk-eval" else "eval_cases"
-        content = {**content, cases: [{**each, "verified": value} for each in content[cases]]}
+    elif format in LISTED:
+        rows = content[LISTED[format]]
+        rows = rows["results"] if isinstance(rows, dict) else rows
+        content = {**content, LISTED[format]: [{**each, "verified": value} for each in rows]}
     elif format in ("mlflow", "opencode"):
         content = {**content, "info": {**content["info"], "verified": value}}
     else:
@@ -111,25 +116,6 @@ def test_the_field_that_is_asked_for_is_the_outcome_in_every_format(
     done, runs = converted(format, tmp_path / "out", source, outcome="verified")
     assert {run.finished.success for run in runs if run.finished} == {value is True}
     assert not {"missing-outcome", "outcome-unmatched", "missing-reward"} & set(codes(done))
-
-
-def asked(tmp_path: Path, field: str, **fields: Any) -> tuple[bool | None, set[str]]:
-    source = put(tmp_path / "in" / "run.json", {"messages": CHAT, **fields})
-    done, (run,) = converted(None, tmp_path / "out", source, outcome=field)
-    return run.finished.success, {*codes(done)} - {"synthetic-timestamps"}
-
-
-def test_a_field_is_named_by_its_path_and_the_outermost_one_counts(tmp_path: Path) -> None:
-    deep = {"info": {"checks": {"passed": True}}, "checks": {"passed": False}}
-    assert asked(tmp_path / "1", "info.checks.passed", **deep) == (True, set())
-    assert asked(tmp_path / "2", "checks.passed", **deep) == (False, set())
-    assert asked(tmp_path / "3", "failure", failure=True) == (False, set())
-    assert asked(tmp_path / "4", "a.b", **{"a.b": 1}) == (True, set())
-
-
-def test_a_field_that_is_missing_or_says_neither_is_named(tmp_path: Path) -> None:
-    assert asked(tmp_path / "1", "graded", passed=True) == (True, {"outcome-unmatched"})
-    assert asked(tmp_path / "2", "score", score=0.5) == (None, {"outcome-not-used"})
 
 
 def test_a_field_and_a_table_say_so_where_they_are_given_for_one_another(tmp_path: Path) -> None:
@@ -142,48 +128,27 @@ def test_a_field_and_a_table_say_so_where_they_are_given_for_one_another(tmp_pat
     assert (one.value.code, other.value.code) == ("outcome-is-a-file", "outcomes-invalid")
 
 
-def ended(tmp_path: Path, reason: str, reward: float | None) -> tuple[Run, set[str]]:
-    info = None if reward is None else {"reward": reward, "action_checks": []}
-    one = tau2_simulation(ACTION, termination_reason=reason, reward_info=info)
-    source = put(tmp_path / "in" / "r.json", tau2_document(simulations=[one]))
-    done, (run,) = converted("tau2-bench", tmp_path / "out", source)
-    return run, set(codes(done))
-
-
 TRIAL = RECORDS["harbor"]["t__1/result.json"]
 ENDINGS = [
-    (
-        "an error of the provider",
-        "APIStatusError",
-        "Error code: 529 overloaded",
-        None,
-        "infrastructure-error",
-    ),
-    ("an environment that never started", "EnvironmentStartTimeoutError", "x", None, "infrastructure-error"),
-    ("a time limit", "AgentTimeoutError", "timed out after 900 s", False, "ended-by-limit"),
-    ("a verifier that took too long", "VerifierTimeoutError", "timed out", False, "ended-by-limit"),
-    ("an error of the agent itself", "ValueError", "no such order", False, None),
+    ("an error of the provider", "APIStatusError: Error code: 529 overloaded", None, "infrastructure-error"),
+    ("an environment that never started", "EnvironmentStartTimeoutError: x", None, "infrastructure-error"),
+    ("a time limit", "AgentTimeoutError: timed out after 900 s", False, "ended-by-limit"),
+    ("a verifier that took too long", "VerifierTimeoutError: timed out", False, "ended-by-limit"),
+    ("an error of the agent itself", "ValueError: no such order", False, None),
 ]
 
 
-@pytest.mark.parametrize(
-    ("desc", "kind", "message", "success", "said"), ENDINGS, ids=lambda each: str(each)[:40]
-)
+@pytest.mark.parametrize(("desc", "raised", "success", "said"), ENDINGS, ids=[one[0] for one in ENDINGS])
 def test_a_recorded_failure_counts_unless_the_provider_or_the_environment_caused_it(
-    tmp_path: Path, desc: str, kind: str, message: str, success: bool | None, said: str | None
+    tmp_path: Path, desc: str, raised: str, success: bool | None, said: str | None
 ) -> None:
-    raised = {"exception_type": kind, "exception_message": message}
-    failed = {**TRIAL, "verifier_result": {"rewards": {"reward": 0.0}}, "exception_info": raised}
+    kind, _, message = raised.partition(": ")
+    about = {"exception_type": kind, "exception_message": message}
+    failed = {**TRIAL, "verifier_result": {"rewards": {"reward": 0.0}}, "exception_info": about}
     put_record(tmp_path / "in", {"t__1/result.json": failed})
     done, (run,) = converted("harbor", tmp_path / "out", tmp_path / "in")
     assert run.finished.success is success
     assert {"infrastructure-error", "ended-by-limit"} & set(codes(done)) == ({said} if said else set())
-
-
-def test_a_run_without_an_outcome_that_a_limit_ended_has_none(tmp_path: Path) -> None:
-    run, found = ended(tmp_path, "max_steps", None)
-    assert (run.finished.success, run.finished.limit) == (None, "max_steps")
-    assert "ended-by-limit" not in found
 
 
 def test_a_table_of_outcomes_is_meant_even_beside_an_error_of_the_provider(tmp_path: Path) -> None:
@@ -233,15 +198,65 @@ def evaluated(format: str, *said: tuple[str, bool]) -> dict[str, Any]:
     return {name: content}
 
 
+@pytest.mark.parametrize("agree", [True, False])
 @pytest.mark.parametrize("format", ["otel", "mlflow", "langfuse", "langsmith"])
-def test_evaluations_that_contradict_each_other_are_no_outcome(tmp_path: Path, format: str) -> None:
-    for number, (said, success) in enumerate(
-        [((("success", True), ("outcome", True)), True), ((("success", True), ("outcome", False)), None)]
-    ):
-        source = put_record(tmp_path / f"in{number}", evaluated(format, *said))
-        done, (run,) = converted(format, tmp_path / f"out{number}", source)
-        assert run.finished.success is success
-        assert ("outcomes-differ" in codes(done), "missing-outcome" in codes(done)) == (
-            success is None,
-            False,
-        )
+def test_evaluations_that_contradict_each_other_are_no_outcome(
+    tmp_path: Path, format: str, agree: bool
+) -> None:
+    source = put_record(tmp_path / "in", evaluated(format, ("success", True), ("outcome", agree)))
+    done, (run,) = converted(format, tmp_path / "out", source)
+    assert run.finished.success is (True if agree else None)
+    assert ("outcomes-differ" in codes(done), "missing-outcome" in codes(done)) == (not agree, False)
+
+
+STEPS = {"steps": [{"source": "agent", "message": "hi"}]}
+TRAJECTORY = {"schema_version": "ATIF-v1.5", "session_id": "s1", "agent": {"name": "a"}, **STEPS}
+
+
+def finished(tmp_path: Path, table: str) -> tuple[Conversion, RunFinished]:
+    put(tmp_path / "in" / "t.json", TRAJECTORY)
+    (tmp_path / "outcomes.csv").write_text(table, encoding="utf-8")
+    done = convert(None, [tmp_path / "in"], tmp_path / "out", outcomes=tmp_path / "outcomes.csv")
+    (run,) = read_ledger(done.ledgers[0])
+    return done, run.finished
+
+
+@pytest.mark.parametrize(("run_id", "between"), [("atif/a/s1", ","), ("s1", ","), ("s1", ";"), ("s1", "\t")])
+def test_a_row_says_how_the_run_ended(tmp_path: Path, run_id: str, between: str) -> None:
+    table = f"run_id,success,cost\n{run_id},true,0.25\n".replace(",", between)
+    done, end = finished(tmp_path, table)
+    assert (end.success, end.cost) == (True, 0.25)
+    assert "outcome-unmatched" not in codes(done)
+
+
+def test_json_lines_do_as_well(tmp_path: Path) -> None:
+    _, end = finished(tmp_path, '{"run_id": "s1", "success": false, "error": "time\u2028out"}\r\n')
+    assert (end.success, end.error) == (False, "time\u2028out")
+
+
+def test_an_empty_cell_changes_nothing_and_a_row_without_a_run_is_named(tmp_path: Path) -> None:
+    done, end = finished(tmp_path, "run_id,success,cost\ns1,1,\nother,0,\n")
+    assert (end.success, end.cost) == (True, None)
+    assert "outcome-unmatched" in codes(done)
+
+
+@pytest.mark.parametrize("table", ["run_id,passed\ns1,true\n", "run_id,success\ns1,\n", '{"run_id": "s1"}'])
+def test_a_table_that_says_nothing_of_any_run_is_refused(tmp_path: Path, table: str) -> None:
+    with pytest.raises(UntakenError, match="no row has one of success, cost, steps, error, limit"):
+        finished(tmp_path, table)
+
+
+BAD_TABLES = [
+    ("id,success\n", 1),
+    ("run_id,success\ns1,perhaps\n", 2),
+    ("run_id,success\ns1,1\ns1,0\n", 3),
+    ("run_id,cost\ns1,-3\n", 2),
+    ('{"run_id": ', 1),
+]
+
+
+@pytest.mark.parametrize(("table", "line"), BAD_TABLES)
+def test_a_bad_table_is_refused_with_its_line(tmp_path: Path, table: str, line: int) -> None:
+    with pytest.raises(UntakenError) as caught:
+        finished(tmp_path, table)
+    assert (caught.value.code, caught.value.where.line) == ("outcomes-invalid", line)

@@ -1,4 +1,4 @@
-"""Pydantic AI: what it wrote, and histories with one thing changed."""
+"""Pydantic AI and smolagents: what they wrote, and histories with one thing changed."""
 
 from __future__ import annotations
 
@@ -6,126 +6,125 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-from foreign_files import codes, converted, put
+from foreign_files import lines
+from reading import Case, case, each, read, shapes
 
-from untaken.ledger import Message, Observation, Run, ToolCall
-from untaken.traces import Conversion, sniff
-
-RECORDED = Path(__file__).parent / "recorded" / "pydantic_ai.json"
+RECORDED = Path(__file__).parent / "recorded"
 
 
-def request(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"kind": "request", "parts": list(parts), **more}
+def request(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": "request", "parts": [{"part_kind": kind, **fields}]}
 
 
-def response(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"kind": "response", "parts": list(parts), "model_name": "gpt-x", **more}
+def response(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": "response", "parts": [{"part_kind": kind, **fields}], "model_name": "gpt-x"}
 
 
-def part(kind: str, **fields: Any) -> dict[str, Any]:
-    return {"part_kind": kind, **fields}
-
-
-ASK = request(part("user-prompt", content="Go."))
-CALL = response(part("tool-call", tool_name="look", args='{"day": 1}', tool_call_id="c1"))
-DONE = response(part("text", content="Done."))
+LOOK = {"tool_name": "look", "tool_call_id": "c1"}
+ASK = request("user-prompt", content="Go.")
+CALL = response("tool-call", args='{"day": 1}', **LOOK)
+DONE = response("text", content="Done.")
 
 
 def returned(**more: Any) -> dict[str, Any]:
-    return request(part("tool-return", tool_name="look", content="monday", tool_call_id="c1", **more))
+    return request("tool-return", content="monday", **LOOK, **more)
 
 
 HISTORY = [ASK, CALL, returned(), DONE]
-
-
-def read(tmp_path: Path, content: Any, name: str = "h.json") -> tuple[Conversion, list[Run]]:
-    return converted("pydantic-ai", tmp_path / "out", put(tmp_path / "in" / name, content))
-
-
-def test_what_pydantic_ai_wrote_is_read(tmp_path: Path) -> None:
-    assert sniff("x.bin", RECORDED.read_bytes()) == "pydantic-ai"
-    done, (run,) = converted("pydantic-ai", tmp_path / "out", RECORDED)
-    assert [m.role for m in run.of(Message)] == ["system", "user", "reasoning", "assistant"]
-    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [
-        ("look_up", {"order": "A7"}),
-        ("refund", {"order": "A7", "amount": 40}),
-        ("refund", {"order": "A7", "amount": 30}),
-    ]
-    assert [(o.content, o.ok) for o in run.of(Observation)] == [
-        ("A7: paid 30", True),
-        ("more than was paid", False),
-        ("refunded 30 for A7", True),
-    ]
-    assert (run.finished.success, run.finished.cost, run.finished.steps) == (None, None, 4)
-    assert run.finished.metrics == {
-        "input_tokens": 247.0,
-        "output_tokens": 68.0,
-        "cached_tokens": 0.0,
-        "cache_creation_tokens": 0.0,
-    }
-    assert codes(done).keys() == {"missing-outcome"}
-
-
 SHAPES = {
     "a list": HISTORY,
     "a list of lists": [HISTORY],
-    "a line a message": "".join(json.dumps(each) + "\n" for each in HISTORY),
+    "a line a message": lines(*HISTORY),
     "a line a history": json.dumps(HISTORY) + "\n",
     "an object": {"message_history": HISTORY},
 }
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_of_a_history_is_the_same_run(tmp_path: Path, shape: str) -> None:
-    source = put(tmp_path / "h.json", SHAPES[shape])
-    assert sniff("x.bin", source.read_bytes()) == "pydantic-ai"
-    _, (run,) = converted("pydantic-ai", tmp_path / "out", source)
-    assert [(m.role, m.content) for m in run.of(Message)] == [("user", "Go."), ("assistant", "Done.")]
-    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [("look", {"day": 1})]
-    assert (run.agent, run.task_id) == ("pydantic-ai/gpt-x", "h")
-
-
-def test_two_histories_are_two_runs(tmp_path: Path) -> None:
-    _, runs = read(tmp_path, json.dumps(HISTORY) + "\n" + json.dumps([ASK, DONE]))
-    assert [run.run_id for run in runs] == ["pydantic-ai/h", "pydantic-ai/h/1"]
-
-
-ANSWERS = [
+ANSWERS: list[tuple[dict[str, Any], bool | None]] = [
     (returned(), None),
     (returned(outcome="success"), True),
-    (returned(outcome="failed"), False),
-    (returned(outcome="denied"), False),
-    (returned(outcome="retried"), False),
-    (returned(outcome="interrupted"), False),
-    (request(part("retry-prompt", tool_name="look", content="no such day", tool_call_id="c1")), False),
+    *((returned(outcome=bad), False) for bad in ("failed", "denied", "retried", "interrupted")),
+    (request("retry-prompt", content="no such day", **LOOK), False),
 ]
-
-
-@pytest.mark.parametrize(("answer", "want"), ANSWERS)
-def test_a_call_failed_where_its_outcome_or_a_retry_says_so(
-    tmp_path: Path, answer: dict[str, Any], want: bool | None
-) -> None:
-    _, (run,) = read(tmp_path, [ASK, CALL, answer])
-    assert [each.ok for each in run.of(Observation)] == [want]
-
-
-@pytest.mark.parametrize("kind", ["retry-prompt", "retry-feedback"])
-def test_a_retry_of_no_tool_is_said_to_the_model(tmp_path: Path, kind: str) -> None:
-    _, (run,) = read(tmp_path, [ASK, DONE, request(part(kind, content="Say it in JSON."))])
-    assert run.of(Message)[-1].content == "Say it in JSON."
-
-
 COSTS = [((0.25, 0.5), 0.75), ((0.25, None), None), ((None, None), None)]
+CASES = [
+    case("what Pydantic AI wrote", (RECORDED / "pydantic_ai.json").read_bytes(),
+         roles=["system", "user", "reasoning", "assistant"], success=None, cost=None, steps=4,
+         calls=[("look_up", {"order": "A7"}), ("refund", {"order": "A7", "amount": 40}),
+                ("refund", {"order": "A7", "amount": 30})],
+         answers=[("A7: paid 30", True), ("more than was paid", False), ("refunded 30 for A7", True)],
+         metrics={"input_tokens": 247, "output_tokens": 68, "cached_tokens": 0, "cache_creation_tokens": 0},
+         codes={"missing-outcome"}),
+    *shapes(SHAPES, said=[("user", "Go."), ("assistant", "Done.")], calls=[("look", {"day": 1})],
+            agent="pydantic-ai/gpt-x", task="in"),
+    case("two histories are two runs", lines(HISTORY, [ASK, DONE]),
+         runs=["pydantic-ai/in", "pydantic-ai/in/1"]),
+    *(case(f"whether a call failed: {answer}", [ASK, CALL, answer], ok=[ok]) for answer, ok in ANSWERS),
+    *(case(f"a {kind} of no tool is said to the model", [ASK, DONE, request(kind, content="In JSON.")],
+           words=["Go.", "Done.", "In JSON."]) for kind in ("retry-prompt", "retry-feedback")),
+    *(case(f"a run is priced where each reply is: {costs}",
+           [ASK, {**CALL, "usage": {"cost": costs[0]}}, returned(), {**DONE, "usage": {"cost": costs[1]}}],
+           cost=want) for costs, want in COSTS),
+    case("older names of tokens", [ASK, {**DONE, "usage": {"request_tokens": 5, "response_tokens": 2}}],
+         metrics={"input_tokens": 5.0, "output_tokens": 2.0}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("costs", "want"), COSTS)
-def test_a_run_is_priced_where_each_reply_is(tmp_path: Path, costs: Any, want: float | None) -> None:
-    replies = [{**reply, "usage": {"cost": cost}} for reply, cost in zip((CALL, DONE), costs, strict=True)]
-    _, (run,) = read(tmp_path, [ASK, replies[0], returned(), replies[1]])
-    assert run.finished.cost == want
+@each(CASES)
+def test_a_history_of_pydantic_ai_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("pydantic-ai", tmp_path, sniffed=True)
 
 
-def test_older_names_of_tokens_are_known(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, [ASK, {**DONE, "usage": {"request_tokens": 5, "response_tokens": 2}}])
-    assert run.finished.metrics == {"input_tokens": 5.0, "output_tokens": 2.0}
+TASK = {"task": "Go.", "task_images": None}
+
+
+def step(number: int = 1, **fields: Any) -> dict[str, Any]:
+    timing = {"start_time": 1_760_000_000.0 + number, "end_time": 1_760_000_000.5 + number}
+    return {"step_number": number, "timing": timing, "observations": None, "error": None, **fields}
+
+
+def call(tool: str, arguments: Any, number: int = 1) -> dict[str, Any]:
+    return {"id": f"c{number}", "type": "function", "function": {"name": tool, "arguments": arguments}}
+
+
+STEPS = [TASK, step(tool_calls=[call("look", {"day": 1})], observations="monday")]
+MEMORIES = {
+    "a list of steps": STEPS,
+    "an object with steps": {"steps": STEPS, "state": "success"},
+    "a list of memories": [STEPS],
+    "a line a step": lines(*STEPS),
+}
+CODE = step(tool_calls=[call("python_interpreter", "print(1)")], observations="1")
+TWO = [call("look", {"day": 1}), call("look", {"day": 2}, 2)]
+ANSWERED = step(tool_calls=[call("python_interpreter", "final_answer(7)")], observations="logs",
+                action_output=7, is_final_answer=True)  # fmt: skip
+REFUNDS = [("refund", {"order": "A7", "amount": amount}) for amount in (40, 30)]
+STEPPED = [
+    case("what smolagents wrote", (RECORDED / "smolagents.json").read_bytes(),
+         calls=[("look_up", {"order": "A7"}), *REFUNDS,
+                ("final_answer", {"answer": "Order A7 is refunded: 30."})],
+         ok=[True, False, True, True], success=None, steps=4,
+         metrics={"input_tokens": 400.0, "output_tokens": 40.0}, codes={"missing-outcome"}),
+    *shapes(MEMORIES, calls=[("look", {"day": 1})], answers=[("monday", True)]),
+    case("the code of an agent that writes code is an argument", [TASK, CODE],
+         calls=[("python_interpreter", {"code": "print(1)"})]),
+    case("of several calls in a step none is said to have failed",
+         [TASK, step(tool_calls=TWO, error={"type": "X", "message": "no such day"})], tools=["look", "look"],
+         answers=[], words=["Go.", "no such day"]),
+    case("an answer given by code is said once", [TASK, ANSWERED], words=["Go.", 7]),
+    case("a run that used all its steps reached a limit", {"state": "max_steps_error", "steps": STEPS},
+         limit="max_steps", success=None),
+]  # fmt: skip
+
+
+@each(STEPPED)
+def test_a_memory_of_smolagents_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("smolagents", tmp_path, sniffed=True)
+
+
+def test_steps_out_of_order_begin_with_the_earliest(tmp_path: Path) -> None:
+    steps = [TASK, step(2, model_output="b"), step(1, model_output="a")]
+    _, (run,) = read(tmp_path, "smolagents", steps)
+    assert run.started.ts.timestamp() == 1_760_000_001
+
+
+def test_a_memory_without_steps_is_refused(tmp_path: Path) -> None:
+    case("the task alone", [TASK], runs=[], found={"not-this-format"}).holds("smolagents", tmp_path)

@@ -36,13 +36,11 @@ def zipped(path: Path, *members: tuple[str, bytes], method: int = zipfile.ZIP_DE
     return path
 
 
+HALVES = gzip.compress(RECORD[:9]) + gzip.compress(RECORD[9:])
 WRITTEN: list[tuple[str, Callable[[Path], Path]]] = [
     ("plain", lambda folder: put(folder / NAME, RECORD)),
     ("gzip", lambda folder: put(folder / f"{NAME}.gz", gzip.compress(RECORD))),
-    (
-        "two gzip members",
-        lambda folder: put(folder / f"{NAME}.gz", gzip.compress(RECORD[:9]) + gzip.compress(RECORD[9:])),
-    ),
+    ("two gzip members", lambda folder: put(folder / f"{NAME}.gz", HALVES)),
     ("gzip under a plain name", lambda folder: put(folder / NAME, gzip.compress(RECORD))),
     ("zstd", lambda folder: put(folder / f"{NAME}.zst", zstandard.compress(RECORD))),
     ("zip", lambda folder: zipped(folder / "all.zip", (f"deep/{NAME}", RECORD))),
@@ -218,26 +216,17 @@ def test_an_archive_that_is_damaged_anywhere_is_read_or_refused_in_words(tmp_pat
     assert len(refused) > 1_000
 
 
-def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ARCHIVE_MEMBERS", 3)
+@pytest.mark.parametrize(("limit", "most"), [("ARCHIVE_MEMBERS", 3), ("ARCHIVE_BYTES", 7)])
+def test_too_many_members_and_too_much_in_all_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    monkeypatch.setattr(limits, limit, most)
     archive = zipped(tmp_path / "in.zip", *((f"{n}.json", b"[]") for n in range(4)))
     assert codes(converted("tau-bench", tmp_path / "out", archive)[0])["archive-refused"] == 1
 
 
-def test_too_much_in_all_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ARCHIVE_BYTES", 100)
-    archive = zipped(tmp_path / "in.zip", (NAME, RECORD))
-    assert codes(converted("tau-bench", tmp_path / "out", archive)[0])["archive-refused"] == 1
-
-
-NAMES = [
-    "../../escape.json",
-    "/etc/escape.json",
-    "C:\\escape.json",
-    "a/\x00b.json",
-    "con.json",
-    "x" * 400 + ".json",
-]
+PATHS = ["../../escape.json", "/etc/escape.json", "C:\\escape.json"]
+NAMES = [*PATHS, "a/\x00b.json", "con.json", "x" * 400 + ".json"]
 
 
 @pytest.mark.parametrize("name", NAMES)

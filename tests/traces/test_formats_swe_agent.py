@@ -1,4 +1,4 @@
-"""SWE-agent: thoughts, commands and their output, and how the run ended."""
+"""SWE-agent and mini-SWE-agent: thoughts, commands and their output, and how the run ended."""
 
 from __future__ import annotations
 
@@ -7,109 +7,156 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, put
+from reading import Case, case, each, shapes
+from trace_records import put_record
 
-from untaken.ledger import Message, Observation, Run, ToolCall
-from untaken.traces import Conversion, sniff
+from untaken.traces import sniff
 from untaken.traces.swe_agent import tool_of
 
 
-def traj(*steps: dict[str, Any], **info: Any) -> dict[str, Any]:
-    return {"environment": "main", "trajectory": list(steps), "history": [], "info": info}
+def traj(*steps: dict[str, Any], history: list[Any] | None = None, **info: Any) -> dict[str, Any]:
+    return {"environment": "main", "trajectory": list(steps), "history": history or [], "info": info}
 
 
 def step(action: str, observation: Any = "ok", thought: str = "so") -> dict[str, Any]:
-    return {
-        "action": action,
-        "observation": observation,
-        "thought": thought,
-        "response": thought,
-        "state": "{}",
-    }
-
-
-def read(tmp_path: Path, content: Any, folder: str = "gpt4__repo__x") -> tuple[Conversion, list[Run]]:
-    put(tmp_path / "in" / folder / "issue-1.traj", content)
-    return converted("swe-agent", tmp_path / "out", tmp_path / "in")
-
-
-def test_a_step_is_a_thought_a_command_and_its_output(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, traj(step("find_file a.py\n", "Found 1"), exit_status="submitted"))
-    assert [m.content for m in run.of(Message)] == ["so"]
-    (call,) = run.of(ToolCall)
-    assert (call.tool, call.arguments) == ("find_file", {"command": "find_file a.py"})
-    assert [o.content for o in run.of(Observation)] == ["Found 1"]
-    assert (run.agent, run.task_id) == ("swe-agent/gpt4", "issue-1")
+    said = {"thought": thought, "response": thought, "state": "{}"}
+    return {"action": action, "observation": observation, **said}
 
 
 NEW = "default__anthropic--claude-9__t-0.00__p-1.00__c-2.00___swe_bench_lite_test"
+ENDS = [
+    ("submitted", None, None),
+    ("exit_cost", "exit_cost", "exit_cost"),
+    ("exit_error", "exit_error", "exit_error"),
+    ("submitted (exit_cost)", None, "exit_cost"),
+]
+SHOWN = [
+    {"role": "system", "content": "You are…"},
+    {"role": "user", "content": "demo", "is_demo": True},
+    {"role": "assistant", "content": "demo", "is_demo": True},
+    {"role": "user", "content": "The issue"},
+    {"role": "assistant", "content": "so"},
+]
+CASES = [
+    case("a step is a thought, a command and its output", traj(step("find_file a.py\n", "Found 1")),
+         words=["so"], calls=[("find_file", {"command": "find_file a.py"})], seen=["Found 1"],
+         agent="swe-agent/gpt4", task="issue-1"),
+    *(case(f"how it ended is no success: {status}", traj(step("submit"), exit_status=status), success=None,
+           error=error, limit=limit, found={"missing-outcome"}) for status, error, limit in ENDS),
+    case("what is answered to no command is said",
+         traj(step("", "One command, please."), exit_status="submitted"),
+         said=[("assistant", "so"), ("user", "One command, please.")], seen=[],
+         dropped={"trajectory[].response", "trajectory[].state.**"}),
+    case("a replay has no price", traj(step("ls"), model_stats={"instance_cost": 0, "api_calls": 0}),
+         cost=None, found={"unpriced-cost"}),
+    case("demonstrations are not part of the run", traj(step("ls"), history=SHOWN),
+         words=["You are…", "The issue", "so"]),
+    case("a file without a trajectory is a finding", {"trajectory": None, "info": {}}, runs=[],
+         found={"not-this-format"}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("folder", [f"{NEW}/issue-1", f"2026-01-01_10-00-00__{NEW}/issue-1", NEW])
-def test_the_agent_is_the_model_where_each_issue_has_a_folder(tmp_path: Path, folder: str) -> None:
-    _, (run,) = read(tmp_path, traj(step("ls")), folder)
-    assert run.agent == "swe-agent/anthropic--claude-9"
-    assert run.run_id == f"swe-agent/{folder.removesuffix('/issue-1')}/issue-1"
+@each(CASES)
+def test_a_trajectory_of_swe_agent_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("swe-agent", tmp_path, "gpt4__repo__x/issue-1.traj")
 
 
-def test_the_folder_of_an_issue_names_no_model(tmp_path: Path) -> None:
-    put(tmp_path / "in" / "x__y-1" / "x__y-1.traj", traj(step("ls")))
-    _, (run,) = converted("swe-agent", tmp_path / "out", tmp_path / "in")
-    assert (run.agent, run.task_id) == ("swe-agent", "x__y-1")
+FOLDERS = [
+    (f"{NEW}/issue-1/issue-1.traj", "anthropic--claude-9", f"{NEW}/issue-1"),
+    (f"2026-01-01_10-00-00__{NEW}/issue-1/issue-1.traj", "anthropic--claude-9",
+     f"2026-01-01_10-00-00__{NEW}/issue-1"),
+    (f"{NEW}/issue-1.traj", "anthropic--claude-9", f"{NEW}/issue-1"),
+    ("x__y-1/x__y-1.traj", None, "run/x__y-1"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("status", "error", "limit"),
-    [
-        ("submitted", None, None),
-        ("exit_cost", "exit_cost", "exit_cost"),
-        ("exit_error", "exit_error", "exit_error"),
-        ("submitted (exit_cost)", None, "exit_cost"),
-    ],
-)
-def test_how_it_ended_is_no_success(tmp_path: Path, status: str, error: Any, limit: Any) -> None:
-    done, (run,) = read(tmp_path, traj(step("submit"), exit_status=status))
-    assert (run.finished.success, run.finished.error, run.finished.limit) == (None, error, limit)
-    assert "missing-outcome" in codes(done)
-
-
-def test_what_is_answered_to_no_command_is_said(tmp_path: Path) -> None:
-    done, (run,) = read(tmp_path, traj(step("", "One command, please."), exit_status="submitted"))
-    assert [(m.role, m.content) for m in run.of(Message)][-1] == ("user", "One command, please.")
-    fields = {field.path: field.dropped for loss in done.losses for field in loss.fields}
-    assert (run.of(Observation), fields["info.exit_status"]) == ((), 0)
-
-
-def test_a_replay_has_no_price(tmp_path: Path) -> None:
-    stats = {"instance_cost": 0, "api_calls": 0}
-    done, (run,) = read(tmp_path, traj(step("ls"), model_stats=stats))
-    assert run.finished.cost is None
-    assert "unpriced-cost" in codes(done)
-
-
-def test_demonstrations_are_not_part_of_the_run(tmp_path: Path) -> None:
-    content = traj(step("ls"))
-    content["history"] = [
-        {"role": "system", "content": "You are…"},
-        {"role": "user", "content": "demo", "is_demo": True},
-        {"role": "assistant", "content": "demo", "is_demo": True},
-        {"role": "user", "content": "The issue"},
-        {"role": "assistant", "content": "so"},
-    ]
-    _, (run,) = read(tmp_path, content)
-    assert [m.content for m in run.of(Message)] == ["You are…", "The issue", "so"]
+@pytest.mark.parametrize(("name", "model", "run"), FOLDERS)
+def test_the_agent_is_the_model_of_the_folder_and_no_issue_names_one(
+    tmp_path: Path, name: str, model: str | None, run: str
+) -> None:
+    source = put_record(tmp_path / "in", {name: traj(step("ls"))})
+    agent = f"swe-agent/{model}" if model else "swe-agent"
+    want = case(name, None, agent=agent, run=f"swe-agent/{run}", task=Path(name).stem)
+    want.of("swe-agent", tmp_path / "out", source)
 
 
 def test_it_is_recognised_whatever_it_is_called() -> None:
     assert sniff("x.json", json.dumps(traj(step("ls"))).encode()) == "swe-agent"
 
 
-def test_a_file_without_trajectory_is_a_finding(tmp_path: Path) -> None:
-    done, runs = read(tmp_path, {"trajectory": None, "info": {}})
-    assert runs == []
-    assert "not-this-format" in codes(done)
-
-
 @pytest.mark.parametrize(("action", "tool"), [("open a.py 1", "open"), ("ls\n", "ls"), ("", "(nothing)")])
 def test_the_tool_is_the_first_word(action: str, tool: str) -> None:
     assert tool_of(action) == tool
+
+
+TASK = [{"role": "system", "content": "s"}, {"role": "user", "content": "Fix it."}]
+
+
+def mini(*messages: dict[str, Any], **info: Any) -> dict[str, Any]:
+    known = {"mini_version": "2.0.0", "config": {"model": {"model_name": "m"}}, **info}
+    return {"info": known, "messages": [*TASK, *messages], "trajectory_format": "mini-swe-agent-1.1"}
+
+
+def turn(content: str, **extra: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": content, "extra": extra}
+
+
+def output(content: str, **extra: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content, "extra": extra}
+
+
+CALL = {"id": "c1", "function": {"name": "bash", "arguments": json.dumps({"command": "ls"})}}
+CALLED = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [CALL],
+    "extra": {"actions": [{"command": "ls", "tool_call_id": "c1"}], "timestamp": 1754000000.5},
+}
+FENCED = "Look.\n\n```bash\nls\n```"
+SECOND = "Look.\n```mswea_bash_command\nls\n```\nThen more."
+WRITTEN = {
+    "a block, and the code in the text": mini(turn(FENCED), output("<returncode>1</returncode>\n<output>")),
+    "a block of the second version": mini(turn(SECOND), output("", returncode=1)),
+    "an action that was read": mini(turn("Look.", actions=[{"command": "ls"}]), output("", returncode=1)),
+    "a tool call": mini(
+        CALLED, {"role": "tool", "tool_call_id": "c1", "content": "", "extra": {"returncode": 1}}
+    ),
+}
+NO_CALL = {
+    "no block": "I think.",
+    "two blocks": "```bash\nls\n```\n```bash\npwd\n```",
+    "another language": "```python\nprint()\n```",
+    "a block that is not closed": "```bash\nls",
+}
+STOPS = [
+    ("Submitted", None, None),
+    ("LimitsExceeded", "LimitsExceeded", "LimitsExceeded"),
+    ("RuntimeError", "RuntimeError", None),
+]
+USED = turn(FENCED, response={"usage": {"prompt_tokens": 5, "completion_tokens": 2}})
+MINI = [
+    *shapes(WRITTEN, calls=[("bash", {"command": "ls"})], ok=[False], agent="mini-swe-agent/m",
+            task="repo-1"),
+    *(case(f"a reply without exactly one command is no call: {desc}",
+           mini(turn(reply), output("Give one command.")), calls=[], answers=[],
+           words=["s", "Fix it.", reply, "Give one command."]) for desc, reply in NO_CALL.items()),
+    *(case(f"how it ended is no success: {status}",
+           mini({"role": "exit", "content": status}, exit_status=status,
+                model_stats={"instance_cost": 0.25, "api_calls": 3}),
+           success=None, error=error, limit=limit, cost=0.25, metrics={"model_calls": 3.0},
+           found={"missing-outcome"}) for status, error, limit in STOPS),
+    *(case(f"{calls} calls, of which the reply to one was kept", mini(USED, model_stats={"api_calls": calls}),
+           metrics={"input_tokens": 5, "output_tokens": 2, "model_calls": calls},
+           **{named: {"partly-recorded"}})
+      for calls, named in ((1, "missing"), (3, "found"))),
+]  # fmt: skip
+
+
+@each(MINI)
+def test_a_trajectory_of_mini_swe_agent_is_read(tmp_path: Path, case: Case) -> None:
+    case.holds("mini-swe-agent", tmp_path, "repo-1/repo-1.traj.json", sniffed=True)
+
+
+def test_a_long_one_is_recognised_by_its_start() -> None:
+    long = json.dumps(mini(*(turn("x" * 9000) for _ in range(20))))
+    assert sniff("x.json", long.encode()[: 64 << 10]) == "mini-swe-agent"

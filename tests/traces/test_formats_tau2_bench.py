@@ -7,7 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import at, codes, converted, put, tau2_call, tau2_document, tau2_message, tau2_simulation
+from foreign_files import (
+    ACTION,
+    at,
+    codes,
+    converted,
+    put,
+    tau2_call,
+    tau2_document,
+    tau2_message,
+    tau2_simulation,
+)
+from reading import Case as Row
+from reading import case, each, fact, read
 
 from untaken.errors import Unscored
 from untaken.ledger import Observation, Run, Verdict
@@ -15,14 +27,11 @@ from untaken.plans import load_graphs
 from untaken.scoring import score_run
 from untaken.traces.tau2_runs import agent_name
 
-ACTION = tau2_document()["tasks"][0]["evaluation_criteria"]["actions"][0]
-
 
 def one_run(tmp_path: Path, **changed: Any) -> tuple[Run, set[str]]:
     """The run of a document whose simulation differs in some ways."""
     document = tau2_document(simulations=[tau2_simulation(ACTION, **changed)])
-    conversion, runs = converted("tau2-bench", tmp_path / "out", put(tmp_path / "results.json", document))
-    (run,) = runs
+    conversion, (run,) = read(tmp_path, "tau2-bench", document)
     return run, set(codes(conversion)) - {"naive-timestamps"}
 
 
@@ -32,144 +41,92 @@ def test_a_simulation_becomes_a_run(tmp_path: Path) -> None:
     assert (run.run_id, run.agent, run.started.model) == ("tau2-bench/gpt-9/ferry/7/0", "gpt-9", "gpt-9")
     assert (run.task_id, run.started.graph) == ("tau2-bench-ferry-7", "tau2-bench-ferry-7")
     assert (run.success, run.finished.steps, run.finished.cost) == (True, 2, 0.5)
-    assert run.finished.metrics == {
-        "reward": 1.0,
-        "user_cost": 0.1,
-        "duration": 8.0,
-        "db_match": True,
-        "input_tokens": 20.0,
-        "output_tokens": 4.0,
-        "user_input_tokens": 20.0,
-        "user_output_tokens": 4.0,
-    }
+    spent = {"input_tokens": 20.0, "output_tokens": 4.0, "user_input_tokens": 20.0, "user_output_tokens": 4.0}
+    told = {"reward": 1.0, "user_cost": 0.1, "duration": 8.0, "db_match": True}
+    assert run.finished.metrics == told | spent
     assert [(c.tool, c.requestor) for c in run.actions] == [("buy", None), ("check_phone", "user")]
     assert [s.selected for s in run.selections] == ["buy"]
-    assert [e.ok for e in run.events if isinstance(e, Observation)] == [True, True]
-
-
-def test_recorded_times_are_taken_as_utc(tmp_path: Path) -> None:
-    run, _ = one_run(tmp_path)
+    assert [seen.ok for seen in run.of(Observation)] == [True, True]
     assert run.started.ts.isoformat() == "2025-08-01T10:00:01+00:00"
     assert run.events[-1].ts.isoformat() == "2025-08-01T10:00:09+00:00"
     assert run.started.metadata["timestamps"] == "recorded"
+    (verdict,) = run.of(Verdict)
+    assert (verdict.sub_goal, verdict.passed, verdict.by) == ("a0_buy", True, "test")
 
 
 def test_arguments_count_on_the_calls_own_keys(tmp_path: Path) -> None:
     run, found = one_run(tmp_path)
     (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
-    score = score_run(run, graph)
-    assert score.completed == 1, "the call left `note` out, and is not blamed for it"
+    assert score_run(run, graph).completed == 1, "the call left `note` out, and is not blamed for it"
     assert "verdict-contradicts-rule" not in found
 
 
-def test_a_recorded_check_is_a_verdict_by_test(tmp_path: Path) -> None:
-    run, _ = one_run(tmp_path)
-    (verdict,) = [e for e in run.events if isinstance(e, Verdict)]
-    assert (verdict.sub_goal, verdict.passed, verdict.by) == ("a0_buy", True, "test")
+def ended(reason: str = "user_stop", reward: float | None = 0.0) -> dict[str, Any]:
+    info = None if reward is None else {"reward": reward}
+    return tau2_document(simulations=[tau2_simulation(ACTION, termination_reason=reason, reward_info=info)])
 
 
 OUTCOMES = [
-    {"desc": "success", "want": (True, None, None)},
-    {"desc": "failure", "changed": {"reward_info": {"reward": 0.0}}, "want": (False, None, None)},
-    {
-        "desc": "an infrastructure error is no failure",
-        "changed": {"termination_reason": "infrastructure_error", "reward_info": {"reward": 0.0}},
-        "want": (None, "infrastructure_error", None),
-        "code": "infrastructure-error",
-    },
-    {
-        "desc": "no reward info",
-        "changed": {"reward_info": None},
-        "want": (None, None, None),
-        "code": "missing-reward-info",
-    },
-    {
-        "desc": "too many steps are a failure by a limit",
-        "changed": {"termination_reason": "max_steps", "reward_info": {"reward": 0.0}},
-        "want": (False, None, "max_steps"),
-    },
-    {
-        "desc": "too many errors are a failure by an error",
-        "changed": {"termination_reason": "too_many_errors", "reward_info": {"reward": 0.0}},
-        "want": (False, "too_many_errors", None),
-    },
-]
+    case("a failure", ended(), success=False, error=None, limit=None),
+    case("an infrastructure error is no failure", ended("infrastructure_error"), success=None,
+         error="infrastructure_error", limit=None, found={"infrastructure-error"}),
+    case("no reward info", ended(reward=None), success=None, error=None, limit=None,
+         found={"missing-reward-info"}),
+    case("too many steps are a failure by a limit", ended("max_steps"), success=False, error=None,
+         limit="max_steps", found={"ended-by-limit"}),
+    case("too many steps without an outcome are none", ended("max_steps", None), success=None,
+         limit="max_steps", missing={"ended-by-limit"}),
+    case("too many errors are a failure by an error", ended("too_many_errors"), success=False,
+         error="too_many_errors", limit=None),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", OUTCOMES, ids=lambda case: case["desc"])
-def test_outcomes(tmp_path: Path, case: dict[str, Any]) -> None:
-    run, found = one_run(tmp_path, **case.get("changed", {}))
-    assert (run.finished.success, run.finished.error, run.finished.limit) == case["want"]
-    assert case.get("code") in {*found, None}
+@each(OUTCOMES)
+def test_how_a_simulation_ended(tmp_path: Path, case: Row) -> None:
+    case.holds("tau2-bench", tmp_path)
 
 
 def test_zero_cost_throughout_is_an_unpriced_model(tmp_path: Path) -> None:
     free = [tau2_message("assistant", "Hello.", 1) | {"cost": 0.0}]
     simulations = [tau2_simulation(None, trial=t, agent_cost=0.0, messages=free) for t in range(2)]
-    source = put(tmp_path / "r.json", tau2_document(simulations=simulations))
-    conversion, runs = converted("tau2-bench", tmp_path / "out", source)
+    conversion, runs = read(tmp_path, "tau2-bench", tau2_document(simulations=simulations))
     assert [run.finished.cost for run in runs if run.finished] == [None, None]
     assert codes(conversion)["unpriced-cost"] == 1
 
 
 def test_zero_cost_of_one_run_among_priced_ones_is_kept(tmp_path: Path) -> None:
     simulations = [tau2_simulation(ACTION, trial=0, agent_cost=0.0), tau2_simulation(ACTION, trial=1)]
-    source = put(tmp_path / "r.json", tau2_document(simulations=simulations))
-    conversion, runs = converted("tau2-bench", tmp_path / "out", source)
+    conversion, runs = read(tmp_path, "tau2-bench", tau2_document(simulations=simulations))
     assert [run.finished.cost for run in runs if run.finished] == [0.0, 0.5]
     assert "unpriced-cost" not in codes(conversion)
 
 
-CHECKS: list[dict[str, Any]] = [
-    {"desc": "none recorded", "checks": None, "want": [], "code": "missing-verdicts"},
-    {"desc": "an empty list", "checks": [], "want": [], "code": "missing-verdicts"},
-    {
-        "desc": "one that the rule contradicts",
-        "checks": [{"action": ACTION, "action_match": False}],
-        "want": [False],
-        "code": "verdict-contradicts-rule",
-    },
-    {
-        "desc": "as text",
-        "checks": [{"action": ACTION, "action_match": "True"}],
-        "want": [True],
-        "code": "flag-as-text",
-    },
-    {"desc": "null", "checks": [{"action": ACTION, "action_match": None}], "want": [None]},
-    {
-        "desc": "nonsense",
-        "checks": [{"action": ACTION, "action_match": "perhaps"}],
-        "want": [None],
-        "code": "unreadable-flag",
-    },
-    {
-        "desc": "of another action",
-        "checks": [
-            {"action": {"name": "sell"}, "action_match": True},
-            {"action": ACTION, "action_match": True},
-        ],
-        "want": [True],
-        "code": "verdict-without-sub-goal",
-    },
-    {
-        "desc": "twice",
-        "checks": [{"action": ACTION, "action_match": True}] * 2,
-        "want": [True],
-        "code": "verdict-without-sub-goal",
-    },
+def check(match: Any, action: dict[str, Any] = ACTION) -> dict[str, Any]:
+    return {"action": action, "action_match": match}
+
+
+WITHOUT = {"verdict-without-sub-goal"}
+CHECKS: list[tuple[str, list[dict[str, Any]] | None, list[bool | None], set[str]]] = [
+    ("none recorded", None, [], {"missing-verdicts"}),
+    ("an empty list", [], [], {"missing-verdicts"}),
+    ("one that the rule contradicts", [check(False)], [False], {"verdict-contradicts-rule"}),
+    ("as text", [check("True")], [True], {"flag-as-text"}),
+    ("null", [check(None)], [None], set()),
+    ("nonsense", [check("perhaps")], [None], {"unreadable-flag"}),
+    ("of another action", [check(True, {"name": "sell"}), check(True)], [True], WITHOUT),
+    ("twice", [check(True)] * 2, [True], WITHOUT),
 ]
 
 
-@pytest.mark.parametrize("case", CHECKS, ids=lambda case: case["desc"])
-def test_recorded_checks(tmp_path: Path, case: dict[str, Any]) -> None:
-    run, found = one_run(tmp_path, reward_info={"reward": 1.0, "action_checks": case["checks"]})
-    assert [e.passed for e in run.events if isinstance(e, Verdict)] == case["want"]
-    assert found == ({case["code"]} if "code" in case else set())
+@pytest.mark.parametrize(("desc", "checks", "want", "named"), CHECKS, ids=[one[0] for one in CHECKS])
+def test_recorded_checks(tmp_path: Path, desc: str, checks: Any, want: list[Any], named: set[str]) -> None:
+    run, found = one_run(tmp_path, reward_info={"reward": 1.0, "action_checks": checks})
+    assert [verdict.passed for verdict in run.of(Verdict)] == want
+    assert found == named
 
 
 def test_a_task_that_is_not_in_the_file_is_planned_by_its_checks(tmp_path: Path) -> None:
-    source = put(tmp_path / "r.json", tau2_document(tasks=[]))
-    conversion, (run,) = converted("tau2-bench", tmp_path / "out", source)
+    conversion, (run,) = read(tmp_path, "tau2-bench", tau2_document(tasks=[]))
     assert codes(conversion)["plan-from-verdicts"] == 1
     (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
     assert score_run(run, graph).completed == 1
@@ -184,41 +141,41 @@ def test_runs_may_stand_before_the_tasks_they_are_of(tmp_path: Path) -> None:
     assert a.graphs[0].read_bytes() == b.graphs[0].read_bytes()
 
 
-def test_compare_args_restrict_what_is_compared(tmp_path: Path) -> None:
-    for compared, met in ((None, False), ([], True), (["seat"], False), (["note"], True)):
-        action = {**ACTION, "compare_args": compared, "arguments": {"seat": 9}}
-        document = tau2_document(simulations=[tau2_simulation(None)])
-        document["tasks"][0]["evaluation_criteria"]["actions"] = [action]
-        out = tmp_path / f"out{compared}"
-        _, (run,) = converted("tau2-bench", out, put(tmp_path / f"{compared}.json", document))
-        (graph,) = load_graphs(out / "graphs").graphs
-        assert (score_run(run, graph).completed == 1) is met, compared
+@pytest.mark.parametrize(
+    ("compared", "met"), [(None, False), ([], True), (["seat"], False), (["note"], True)]
+)
+def test_compare_args_restrict_what_is_compared(tmp_path: Path, compared: Any, met: bool) -> None:
+    document = tau2_document(simulations=[tau2_simulation(None)])
+    action = {**ACTION, "compare_args": compared, "arguments": {"seat": 9}}
+    document["tasks"][0]["evaluation_criteria"]["actions"] = [action]
+    _, (run,) = read(tmp_path, "tau2-bench", document)
+    (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
+    assert (score_run(run, graph).completed == 1) is met
 
 
-def test_nothing_expected_is_unscored_but_no_criteria_is_no_graph(tmp_path: Path) -> None:
-    for criteria, code in (({"actions": []}, "nothing-expected"), (None, "no-expected-actions-recorded")):
-        document = tau2_document(simulations=[tau2_simulation(None)])
-        document["tasks"][0]["evaluation_criteria"] = criteria
-        out = tmp_path / code
-        conversion, (run,) = converted("tau2-bench", out, put(tmp_path / f"{code}.json", document))
-        assert code in codes(conversion)
-        graph, _ = load_graphs(out / "graphs").for_task(run.task_id, run.started.graph)
-        assert isinstance(graph, Unscored) or isinstance(score_run(run, graph).completion, Unscored)
+NO_PLANS = [({"actions": []}, "nothing-expected"), (None, "no-expected-actions-recorded")]
+
+
+@pytest.mark.parametrize(("criteria", "code"), NO_PLANS)
+def test_nothing_expected_is_unscored_but_no_criteria_is_no_graph(
+    tmp_path: Path, criteria: Any, code: str
+) -> None:
+    document = tau2_document(simulations=[tau2_simulation(None)])
+    document["tasks"][0]["evaluation_criteria"] = criteria
+    conversion, (run,) = read(tmp_path, "tau2-bench", document)
+    assert code in codes(conversion)
+    graph, _ = load_graphs(tmp_path / "out" / "graphs").for_task(run.task_id, run.started.graph)
+    assert isinstance(graph, Unscored) or isinstance(score_run(run, graph).completion, Unscored)
 
 
 def test_a_message_that_bundles_answers_counts_as_these_answers(tmp_path: Path) -> None:
     calls = (tau2_call("buy", {"seat": 3}, "assistant", "a"), tau2_call("look", {}, "assistant", "b"))
-    bundle = {
-        "role": "tool",
-        "tool_messages": [
-            {"role": "tool", "id": "b", "content": "of b", "error": True},
-            {"role": "tool", "id": "a", "content": "of a", "error": False},
-        ],
-        "timestamp": at(4),
-    }
+    answers = [{"role": "tool", "id": name, "content": f"of {name}", "error": name == "b"} for name in "ba"]
+    bundle = {"role": "tool", "tool_messages": answers, "timestamp": at(4)}
     run, found = one_run(tmp_path, messages=[tau2_message("assistant", None, 3, *calls), bundle])
-    answers = {e.call_id: (e.content, e.ok) for e in run.events if isinstance(e, Observation)}
-    assert answers == {"a": ("of a", True), "b": ("of b", False)}
+    assert {seen.call_id: (seen.content, seen.ok) for seen in run.of(Observation)} == {
+        "a": ("of a", True), "b": ("of b", False),
+    }  # fmt: skip
     assert not found
 
 
@@ -236,7 +193,7 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize(("desc", "start_time", "want"), TIMES)
+@pytest.mark.parametrize(("desc", "start_time", "want"), TIMES, ids=[one[0] for one in TIMES])
 def test_times(tmp_path: Path, desc: str, start_time: Any, want: Any) -> None:
     run, _ = one_run(tmp_path, start_time=start_time)
     stamps = [event.ts for event in run.events]
@@ -247,8 +204,7 @@ def test_times(tmp_path: Path, desc: str, start_time: Any, want: Any) -> None:
 def test_no_time_at_all_is_made_up_and_named(tmp_path: Path) -> None:
     messages = [{"role": "assistant", "content": "Hello."}]
     simulation = tau2_simulation(None, trial=3, start_time=None, end_time=None, messages=messages)
-    source = put(tmp_path / "r.json", tau2_document(simulations=[simulation]))
-    conversion, (run,) = converted("tau2-bench", tmp_path / "out", source)
+    conversion, (run,) = read(tmp_path, "tau2-bench", tau2_document(simulations=[simulation]))
     assert codes(conversion)["synthetic-timestamps"] == 1
     assert run.started.ts.isoformat() == "2000-01-04T00:00:00+00:00"
 
@@ -274,10 +230,9 @@ def test_agents_have_short_names_that_tell_them_apart(
 
 def test_an_agent_that_is_not_recorded_is_named_and_can_be_said(tmp_path: Path) -> None:
     source = put(tmp_path / "results.json", tau2_document(info={}))
-    conversion, (run,) = converted("tau2-bench", tmp_path / "a", source)
-    assert (run.agent, codes(conversion)["unknown-agent"]) == ("results", 1)
-    conversion, (run,) = converted("tau2-bench", tmp_path / "b", source, agent="Ann")
-    assert (run.agent, codes(conversion)["unknown-agent"]) == ("Ann", 0)
+    unknown = {"unknown-agent"}
+    case("not", None, agent="results", found=unknown).of("tau2-bench", tmp_path / "a", source)
+    case("said", None, agent="Ann", missing=unknown).of("tau2-bench", tmp_path / "b", source, agent="Ann")
 
 
 def test_two_spellings_of_an_agent_are_named(tmp_path: Path) -> None:
@@ -290,44 +245,29 @@ def test_two_spellings_of_an_agent_are_named(tmp_path: Path) -> None:
     assert codes(conversion)["agent-spelling"] == 1
 
 
+WHOLE = json.dumps(tau2_document())
+TWO = json.dumps(tau2_document(simulations=[tau2_simulation(ACTION), tau2_simulation(ACTION, trial=1)]))
+BROKEN = WHOLE.replace('"simulations": [', '"simulations": [{"task_id": nope}, ')
 FAULTY = [
     ("no object", "[1, 2]", "not-this-format", 0),
     ("no simulations", '{"info": {}, "tasks": []}', "no-simulations", 0),
     ("null simulations", '{"simulations": null}', "no-simulations", 0),
     ("simulations that are none", '{"simulations": [1, {}, null]}', "not-this-format", 0),
     ("nothing", "  ", "empty-file", 0),
-    ("cut short", json.dumps(tau2_document())[:-40], "truncated-file", 0),
-    (
-        "cut short in the second run",
-        json.dumps(tau2_document(simulations=[tau2_simulation(ACTION), tau2_simulation(ACTION, trial=1)]))[
-            :-9
-        ],
-        "truncated-file",
-        1,
-    ),
-    (
-        "a broken run",
-        json.dumps(tau2_document()).replace('"simulations": [', '"simulations": [{"task_id": nope}, '),
-        "unreadable-record",
-        1,
-    ),
+    ("cut short", WHOLE[:-40], "truncated-file", 0),
+    ("cut short in the second run", TWO[:-9], "truncated-file", 1),
+    ("a broken run", BROKEN, "unreadable-record", 1),
 ]
 
 
-@pytest.mark.parametrize(("desc", "text", "code", "count"), FAULTY)
-def test_faulty_files_give_what_they_hold(
-    tmp_path: Path, desc: str, text: Any, code: str, count: Any
-) -> None:
-    source = put(tmp_path / "results.json", text)
-    conversion, runs = converted("tau2-bench", tmp_path / "out", source)
-    assert len(runs) == count
-    assert code in codes(conversion)
+@each([case(desc, text, found={code}, count=count) for desc, text, code, count in FAULTY])
+def test_faulty_files_give_what_they_hold(tmp_path: Path, case: Row) -> None:
+    case.holds("tau2-bench", tmp_path)
 
 
 def test_a_lone_simulation_is_a_run(tmp_path: Path) -> None:
-    source = put(tmp_path / "gpt-9_airline.json", tau2_simulation(ACTION))
-    conversion, (run,) = converted("tau2-bench", tmp_path / "out", source)
-    assert run.task_id == "tau2-bench-airline-7"
+    conversion, runs = read(tmp_path, "tau2-bench", tau2_simulation(ACTION), "gpt-9_airline.json")
+    assert fact(conversion, runs, "task", None) == "tau2-bench-airline-7"
     assert all(field.path for field in conversion.losses[0].fields)
 
 
@@ -335,6 +275,6 @@ def test_duplicate_tasks_and_runs_are_named(tmp_path: Path) -> None:
     document = tau2_document()
     document["tasks"] *= 2
     document["simulations"] *= 2
-    conversion, runs = converted("tau2-bench", tmp_path / "out", put(tmp_path / "r.json", document))
+    conversion, runs = read(tmp_path, "tau2-bench", document)
     found = codes(conversion)
     assert (len(runs), found["duplicate-task"], found["duplicate-run"]) == (1, 1, 1)

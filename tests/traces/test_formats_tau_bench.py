@@ -8,35 +8,34 @@ from typing import Any
 
 import pytest
 from foreign_files import codes, converted, put, tau_answer, tau_call, tau_record
+from reading import Case, case, each
 
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Run, ToolCall, context_hash
 from untaken.plans import load_graphs, validate
 from untaken.scoring import score_run
+from untaken.traces import Conversion
 
 
 def one_run(tmp_path: Path, **changed: Any) -> tuple[Run, set[str]]:
-    source = put(tmp_path / "gpt-9-airline.json", [tau_record(**changed)])
-    conversion, runs = converted("tau-bench", tmp_path / "out", source)
-    (run,) = runs
+    conversion, (run,) = read(tmp_path, tau_record(**changed))
     return run, set(codes(conversion))
+
+
+def read(tmp_path: Path, *records: Any) -> tuple[Conversion, list[Run]]:
+    return converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", list(records)))
 
 
 def test_a_record_becomes_a_run(tmp_path: Path) -> None:
     run, found = one_run(tmp_path)
     assert found == {"synthetic-timestamps"}
-    assert (run.run_id, run.agent, run.task_id) == (
-        "tau-bench/gpt-9/airline/7/0",
-        "gpt-9",
-        "tau-bench-airline-7",
-    )
+    assert (run.run_id, run.agent) == ("tau-bench/gpt-9/airline/7/0", "gpt-9")
+    assert run.task_id == "tau-bench-airline-7"
     assert run.started.graph == "tau-bench-airline-7"
     assert (run.success, run.finished.steps, run.finished.cost) == (True, 3, None)
     assert run.finished.metrics == {"reward": 1.0, "user_cost": 0.25, "r_actions": 1.0}
-    assert [(call.tool, call.arguments) for call in run.actions] == [
-        ("look", {"day": "monday"}),
-        ("buy", {"seat": 3}),
-    ]
+    calls = [("look", {"day": "monday"}), ("buy", {"seat": 3})]
+    assert [(call.tool, call.arguments) for call in run.actions] == calls
     assert [e.content for e in run.events if isinstance(e, Message)][-1] == "Bought."
 
 
@@ -50,79 +49,60 @@ def test_expected_actions_become_sub_goals_without_dependencies(tmp_path: Path) 
     assert (score.completed, score.required, score.attempted) == (1, 1, 1)
 
 
-REWARDS = [
-    {"desc": "whole", "reward": 1, "want": True},
-    {"desc": "as text", "reward": "1.0", "want": True, "code": "number-as-string"},
-    {"desc": "within a millionth", "reward": 1 - 1e-7, "want": True},
-    {"desc": "just below", "reward": 1 - 1e-5, "want": False},
-    {"desc": "nothing", "reward": 0.0, "want": False},
-    {"desc": "null", "reward": None, "want": None, "code": "missing-reward"},
-    {"desc": "words", "reward": "good", "want": None, "code": "missing-reward"},
-    {"desc": "true", "reward": True, "want": True},
+REWARDS: list[tuple[str, Any, bool | None, set[str]]] = [
+    ("whole", 1, True, set()),
+    ("as text", "1.0", True, {"number-as-string"}),
+    ("within a millionth", 1 - 1e-7, True, set()),
+    ("just below", 1 - 1e-5, False, set()),
+    ("nothing", 0.0, False, set()),
+    ("null", None, None, {"missing-reward"}),
+    ("words", "good", None, {"missing-reward"}),
+    ("true", True, True, set()),
 ]
 
 
-@pytest.mark.parametrize("case", REWARDS, ids=lambda case: case["desc"])
-def test_success_is_a_reward_of_one(tmp_path: Path, case: dict[str, Any]) -> None:
-    run, found = one_run(tmp_path, reward=case["reward"])
-    assert run.finished.success is case["want"]
-    assert case.get("code") in {*found, None}
+@each(
+    [
+        case(desc, [tau_record(reward=reward)], success=want, found=code)
+        for desc, reward, want, code in REWARDS
+    ]
+)
+def test_success_is_a_reward_of_one(tmp_path: Path, case: Case) -> None:
+    case.holds("tau-bench", tmp_path)
 
 
-TRAJECTORIES: list[dict[str, Any]] = [
-    {
-        "desc": "arguments that are no JSON are kept as text",
-        "traj": [tau_call("buy", '{"seat": 3'), tau_answer("Error: what?")],
-        "calls": [("buy", {"_unparsed": '{"seat": 3'})],
-        "code": "malformed-arguments",
-    },
-    {
-        "desc": "arguments that are a list are kept as text",
-        "traj": [tau_call("buy", "[3]")],
-        "calls": [("buy", {"_unparsed": "[3]"})],
-        "code": "malformed-arguments",
-    },
-    {"desc": "no arguments are no arguments", "traj": [tau_call("look", "")], "calls": [("look", {})]},
-    {"desc": "null arguments are no arguments", "traj": [tau_call("look", None)], "calls": [("look", {})]},
-    {
-        "desc": "a call without a name",
-        "traj": [{"role": "assistant", "tool_calls": [{"id": "c", "function": None}]}],
-        "calls": [("(unnamed)", {})],
-        "code": "call-without-name",
-    },
-    {
-        "desc": "an answer to nothing",
-        "traj": [tau_answer("?")],
-        "calls": [],
-        "code": "observation-without-call",
-    },
-    {"desc": "a null trajectory", "traj": None, "calls": [], "code": "missing-trajectory"},
-    {"desc": "messages that are no objects", "traj": [None, "hello", 3], "calls": []},
-    {"desc": "an empty message", "traj": [{}, {"role": None, "content": ""}], "calls": []},
-    {
-        "desc": "one id for two calls",
-        "traj": [tau_call("look", {}), tau_answer("a"), tau_call("look", {}), tau_answer("b")],
-        "calls": [("look", {}), ("look", {})],
-        "code": "reused-call-id",
-    },
-    {
-        "desc": "calls without ids",
-        "traj": [
-            tau_call("look", {}, None),
-            tau_answer("a", None),
-            tau_call("buy", {}, None),
-            tau_answer("b", None),
-        ],
-        "calls": [("look", {}), ("buy", {})],
-    },
-]
+Calls = list[tuple[str, dict[str, Any]]]
+LOOK: tuple[str, dict[str, Any]] = ("look", {})
+NAMELESS = {"role": "assistant", "tool_calls": [{"id": "c", "function": None}]}
+AGAIN = [tau_call("look", {}), tau_answer("a"), tau_call("look", {}), tau_answer("b")]
+NO_IDS = [one for tool in ("look", "buy") for one in (tau_call(tool, {}, None), tau_answer("a", None))]
+CUT = [tau_call("buy", '{"seat": 3'), tau_answer("Error: what?")]
+TRAJECTORIES: list[tuple[str, Any, Calls, str | None]] = [
+    ("arguments that are no JSON are kept as text", CUT, [("buy", {"_unparsed": '{"seat": 3'})],
+     "malformed-arguments"),
+    ("arguments that are a list are kept as text", [tau_call("buy", "[3]")],
+     [("buy", {"_unparsed": "[3]"})], "malformed-arguments"),
+    ("no arguments are no arguments", [tau_call("look", "")], [LOOK], None),
+    ("null arguments are no arguments", [tau_call("look", None)], [LOOK], None),
+    ("a call without a name", [NAMELESS], [("(unnamed)", {})], "call-without-name"),
+    ("an answer to nothing", [tau_answer("?")], [], "observation-without-call"),
+    ("a null trajectory", None, [], "missing-trajectory"),
+    ("messages that are no objects", [None, "hello", 3], [], None),
+    ("an empty message", [{}, {"role": None, "content": ""}], [], None),
+    ("one id for two calls", AGAIN, [LOOK, LOOK], "reused-call-id"),
+    ("calls without ids", NO_IDS, [LOOK, ("buy", {})], None),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", TRAJECTORIES, ids=lambda case: case["desc"])
-def test_faulty_trajectories_keep_their_run(tmp_path: Path, case: dict[str, Any]) -> None:
-    run, found = one_run(tmp_path, traj=case["traj"])
-    assert [(call.tool, call.arguments) for call in run.actions] == case["calls"]
-    assert found - {"synthetic-timestamps"} == ({case["code"]} if "code" in case else set())
+@pytest.mark.parametrize(
+    ("desc", "traj", "calls", "code"), TRAJECTORIES, ids=[one[0] for one in TRAJECTORIES]
+)
+def test_faulty_trajectories_keep_their_run(
+    tmp_path: Path, desc: str, traj: Any, calls: Calls, code: str | None
+) -> None:
+    run, found = one_run(tmp_path, traj=traj)
+    assert [(call.tool, call.arguments) for call in run.actions] == calls
+    assert found - {"synthetic-timestamps"} == ({code} if code else set())
     assert len({call.call_id for call in run.actions}) == len(run.actions)
 
 
@@ -151,8 +131,7 @@ def test_an_answer_that_begins_with_error_did_not_succeed(tmp_path: Path) -> Non
 def test_alternatives_come_from_all_runs_of_the_task(tmp_path: Path) -> None:
     other = tau_record(trial=1, traj=[tau_call("swim", {}, "x")])
     unrelated = tau_record(task_id=8, traj=[tau_call("fly", {}, "x")])
-    source = put(tmp_path / "gpt-9-airline.json", [tau_record(), other, unrelated])
-    _, runs = converted("tau-bench", tmp_path / "out", source)
+    _, runs = read(tmp_path, tau_record(), other, unrelated)
     first = runs[0].selections[0]
     assert (first.selected, first.alternatives) == ("look", ["buy", "swim"])
     assert first.context_hash == context_hash({"task": "tau-bench-airline-7", "done": {}})
@@ -167,15 +146,8 @@ def test_nothing_expected_is_unscored_and_named(tmp_path: Path) -> None:
 
 
 def test_a_crashed_run_takes_the_plan_of_another_trial(tmp_path: Path) -> None:
-    crashed = {
-        "task_id": 7,
-        "trial": 1,
-        "reward": 0.0,
-        "info": {"error": "boom", "traceback": "…"},
-        "traj": [],
-    }
-    source = put(tmp_path / "gpt-9-airline.json", [crashed, tau_record()])
-    _, runs = converted("tau-bench", tmp_path / "out", source)
+    crashed = {"task_id": 7, "trial": 1, "reward": 0.0, "info": {"error": "boom"}, "traj": []}
+    _, runs = read(tmp_path, crashed, tau_record())
     assert [run.started.graph for run in runs] == ["tau-bench-airline-7"] * 2
     assert (runs[0].finished.error, runs[0].success) == ("boom", False)
 
@@ -205,7 +177,7 @@ def test_one_record_a_line_is_read_too(tmp_path: Path) -> None:
 
 def test_trials_lie_one_after_the_other_whatever_their_order(tmp_path: Path) -> None:
     records = [tau_record(trial=t, task_id=task) for t in (2, 0, 1) for task in ("a", "b")]
-    _, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    _, runs = read(tmp_path, *records)
     times = {t: [e.ts for r in runs if r.started.task_repeat == t for e in r.events] for t in range(3)}
     assert max(times[0]) < min(times[1])
     assert max(times[1]) < min(times[2])
@@ -223,14 +195,14 @@ TRIALS = [
 @pytest.mark.parametrize(("desc", "trials", "want", "code"), TRIALS)
 def test_odd_trials_are_read_or_counted(tmp_path: Path, desc: str, trials: Any, want: Any, code: str) -> None:
     records = [tau_record(trial=trial) for trial in trials]
-    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    conversion, runs = read(tmp_path, *records)
     assert [run.started.task_repeat for run in runs] == want
     assert code in codes(conversion)
 
 
 def test_the_same_record_twice_is_one_run_and_another_is_kept_apart(tmp_path: Path) -> None:
     records = [tau_record(), tau_record(), tau_record(reward=0.0)]
-    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    conversion, runs = read(tmp_path, *records)
     assert [run.run_id for run in runs] == ["tau-bench/gpt-9/airline/7/0", "tau-bench/gpt-9/airline/7/0~2"]
     assert codes(conversion)["duplicate-run"] == 2
 
@@ -254,11 +226,10 @@ def test_a_task_that_changed_between_files_has_two_plans(tmp_path: Path) -> None
 def test_arguments_in_another_order_are_the_same_plan(tmp_path: Path) -> None:
     seats = [{"seat": 4, "cabin": "x"}, {"seat": 5, "cabin": "y"}]
     records = [tau_record(trial=0), tau_record(trial=1)]
-    for record, kwargs in zip(
-        records, (seats, [dict(reversed(seat.items())) for seat in seats]), strict=True
-    ):
+    turned = [dict(reversed(seat.items())) for seat in seats]
+    for record, kwargs in zip(records, (seats, turned), strict=True):
         record["info"]["task"]["actions"] = [{"name": "book", "kwargs": given} for given in kwargs]
-    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    conversion, runs = read(tmp_path, *records)
     assert "graph-differs" not in codes(conversion)
     assert len({run.started.graph for run in runs}) == 1
 
@@ -268,14 +239,10 @@ NAMES = [
     ("gpt-4o-airline.tasks00-24.json", "gpt-4o", "airline", None),
     ("sonnet-35-new-retail.json", "sonnet-35-new", "retail", None),
     ("Telecom_o9.json", "o9", "telecom", None),
-    (
-        "tool-calling-gpt-4o-0.0_range_0-115_user-gpt-4o-llm_0612.json",
-        "tool-calling-gpt-4o-0.0",
-        "ferry",
-        "unknown-domain",
-    ),
+    ("tool-calling-gpt-4o-0.0_range_0-115_user-gpt-4o-llm_0612.json", "tool-calling-gpt-4o-0.0", "ferry",
+     "unknown-domain"),
     ("results.json", "results", "ferry", "unknown-agent"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "agent", "domain", "code"), NAMES)
@@ -309,7 +276,7 @@ ODD_TASKS = [
 @pytest.mark.parametrize("task", ODD_TASKS)
 def test_odd_task_ids_find_their_graph_and_no_other(tmp_path: Path, task: str) -> None:
     records = [tau_record(task_id=task), tau_record(task_id="other")]
-    _, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    _, runs = read(tmp_path, *records)
     graphs = load_graphs(tmp_path / "out" / "graphs")
     assert not [finding for finding in graphs.findings if finding.severity == "error"]
     for run in runs:
@@ -322,7 +289,7 @@ def test_odd_task_ids_find_their_graph_and_no_other(tmp_path: Path, task: str) -
 
 def test_a_name_that_is_too_long_is_cut_and_named(tmp_path: Path) -> None:
     records = [tau_record(task_id="x" * 5000 + end, traj=[tau_call("y" * 5000, {})]) for end in "ab"]
-    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    conversion, runs = read(tmp_path, *records)
     assert len({run.task_id for run in runs}) == 2
     assert codes(conversion)["name-cut"] == 1
 

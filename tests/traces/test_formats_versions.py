@@ -9,13 +9,23 @@ from typing import Any
 import pytest
 from foreign_files import FILES, converted, put
 
-CODEX_META = {
-    "timestamp": "2026-01-01T00:00:00Z",
-    "type": "session_meta",
-    "payload": {"id": "s", "cli_version": "0.60.0"},
-}
+META = {"type": "session_meta", "payload": {"id": "s", "cli_version": "0.60.0"}}
+CODEX_META = {"timestamp": "2026-01-01T00:00:00Z", **META}
 HANDBOOK = {"kind": "handbook", "version": 3}
 """What a person writes into the metadata of a trace."""
+
+PINNED = {"task": "t", "model": "m", "task_version": 4, "packages": {"inspect_ai": "0.3.9"}}
+LINKED = {"mlflow.linkedPrompts": '[{"name": "desk", "version": "4"}]'}
+COMMITTED = {"trace_id": "tr-1", "tags": LINKED, "trace_metadata": {"mlflow.source.git.commit": "fe0"}}
+
+
+def evaluated(**revision: Any) -> dict[str, Any]:
+    return {"eval": {"task": "t", "model": "m", "revision": revision}}
+
+
+def noted(**metadata: Any) -> dict[str, Any]:
+    return {"extra": {"metadata": metadata}}
+
 
 RECORDED: list[tuple[str, Any, str | None, str | None]] = [
     ("atif", {"agent": {"name": "a", "version": "1.2"}}, "1.2", None),
@@ -26,37 +36,16 @@ RECORDED: list[tuple[str, Any, str | None, str | None]] = [
     ("swe-agent", {"info": {"swe_agent_version": "1.1", "swe_agent_hash": "c0ffee"}}, "c0ffee", None),
     ("tau2-bench", {"info": {"git_commit": "beef", "agent_info": {"llm": "m"}}}, "beef", None),
     ("copilot-cli", {"data": {"content": "hi", "copilotVersion": "0.0.4"}}, "0.0.4", None),
-    ("inspect", {"eval": {"task": "t", "model": "m", "revision": {"commit": "ab1"}}}, "ab1", None),
-    (
-        "inspect",
-        {"eval": {"task": "t", "model": "m", "revision": {"commit": "ab1", "dirty": True}}},
-        "ab1+changes",
-        None,
-    ),
-    (
-        "inspect",
-        {"eval": {"task": "t", "model": "m", "task_version": 4, "packages": {"inspect_ai": "0.3.9"}}},
-        "inspect_ai 0.3.9",
-        None,
-    ),
-    ("langsmith", {"extra": {"metadata": {"revision_id": "r9", "lc_hub_commit_hash": "h1"}}}, "r9", "h1"),
-    ("langsmith", {"extra": {"metadata": HANDBOOK}}, "3", None),
+    ("inspect", evaluated(commit="ab1"), "ab1", None),
+    ("inspect", evaluated(commit="ab1", dirty=True), "ab1+changes", None),
+    ("inspect", {"eval": PINNED}, "inspect_ai 0.3.9", None),
+    ("langsmith", noted(revision_id="r9", lc_hub_commit_hash="h1"), "r9", "h1"),
+    ("langsmith", noted(**HANDBOOK), "3", None),
     ("langfuse", {"version": "v7", "release": "r1"}, "v7", None),
     ("langfuse", {"release": "r1"}, "r1", None),
     ("braintrust", {"metadata": {"agent_version": 5, "prompt": {"version": "p2"}}}, "5", "p2"),
     ("weave", {"op_name": "weave:///us/desk/op/answer:d1g35t"}, "d1g35t", None),
-    (
-        "mlflow",
-        {
-            "info": {
-                "trace_id": "tr-1",
-                "tags": {"mlflow.linkedPrompts": '[{"name": "desk", "version": "4"}]'},
-                "trace_metadata": {"mlflow.source.git.commit": "fe0"},
-            }
-        },
-        "fe0",
-        "4",
-    ),
+    ("mlflow", {"info": COMMITTED}, "fe0", "4"),
 ]
 
 

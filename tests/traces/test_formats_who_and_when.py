@@ -62,42 +62,42 @@ def said(run: Run) -> list[tuple[str, Any]]:
     ]
 
 
-def test_entry_n_is_the_nth_message_or_observation(tmp_path: Path) -> None:
-    for record in (hand_crafted_record(), generated_record()):
-        run = one(tmp_path / record["question_ID"], record)
-        assert [content for _, content in said(run)] == [entry["content"] for entry in record["history"]]
+SPEAKERS = ["Ferry_Expert", "Python_Expert", "terminal", "Ferry_Expert", "terminal"]
+RECORDS = [
+    (hand_crafted_record(), [entry["role"] for entry in hand_crafted_record()["history"]], "hand-crafted",
+     12),
+    (generated_record(), SPEAKERS, "algorithm-generated", 3),
+]  # fmt: skip
 
 
-def test_roles_are_the_recorded_ones_or_the_names_beside_them(tmp_path: Path) -> None:
-    record = hand_crafted_record()
-    assert [role for role, _ in said(one(tmp_path / "h", record))] == [e["role"] for e in record["history"]]
-    chat = [role for role, _ in said(one(tmp_path / "g", generated_record()))]
-    assert chat == ["Ferry_Expert", "Python_Expert", "terminal", "Ferry_Expert", "terminal"]
-
-
-def test_each_choice_of_the_orchestrator_is_a_decision_among_its_team(tmp_path: Path) -> None:
-    selections = one(tmp_path, hand_crafted_record()).selections
-    assert [(s.selected, s.alternatives) for s in selections] == [
-        ("WebSurfer", ["Assistant", "FileSurfer"]),
-        ("WebSurfer", ["Assistant", "FileSurfer"]),
-        ("FileSurfer", ["Assistant", "WebSurfer"]),
+@pytest.mark.parametrize(("record", "roles", "agent", "steps"), RECORDS, ids=["a team", "a group chat"])
+def test_entry_n_is_the_nth_message_or_observation_of_whom_it_names(
+    tmp_path: Path, record: dict[str, Any], roles: list[str], agent: str, steps: int
+) -> None:
+    run = one(tmp_path, record)
+    assert said(run) == [
+        (role, entry["content"]) for role, entry in zip(roles, record["history"], strict=True)
     ]
-
-
-def test_the_context_is_the_flags_before_and_the_agent_chosen_last(tmp_path: Path) -> None:
-    selections = one(tmp_path, hand_crafted_record()).selections
-    assert [s.context for s in selections] == [
-        context(loop=False, progress=True, last="human"),
-        context(loop=True, progress=False, last="WebSurfer"),
-        context(loop=False, progress=True, last="WebSurfer"),
-    ]
-    assert all(s.context_hash == context_hash(s.context) for s in selections)
+    assert (run.agent, run.finished.steps) == (agent, steps)
+    assert one(tmp_path / "named", record, agent="crew").agent == "crew"
 
 
 def context(*, loop: bool | None, progress: bool | None, last: str) -> dict[str, Any]:
     satisfied = None if loop is None else False
     flags = {"is_request_satisfied": satisfied, "is_in_loop": loop, "is_progress_being_made": progress}
     return {**flags, "last_speaker": last}
+
+
+def test_each_choice_of_the_orchestrator_is_a_decision_among_its_team(tmp_path: Path) -> None:
+    """Its context is the flags before, and the agent that was chosen last."""
+    run = one(tmp_path, hand_crafted_record())
+    assert [(s.selected, s.alternatives, s.context) for s in run.selections] == [
+        ("WebSurfer", ["Assistant", "FileSurfer"], context(loop=False, progress=True, last="human")),
+        ("WebSurfer", ["Assistant", "FileSurfer"], context(loop=True, progress=False, last="WebSurfer")),
+        ("FileSurfer", ["Assistant", "WebSurfer"], context(loop=False, progress=True, last="WebSurfer")),
+    ]
+    assert all(s.context_hash == context_hash(s.context) for s in run.selections)
+    assert run.finished.limit == "Max rounds (3) reached."
 
 
 def test_without_a_plan_the_alternatives_are_whom_the_run_turns_to(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_broken_ledger_leaves_its_flags_unknown_and_the_next_one_counts_again(
     conversion, (run,) = read(tmp_path, orchestrated(*turn, broken, *turn[1:], *turn))
     assert [s.context["is_in_loop"] for s in run.selections] == [False, None, False]
     assert codes(conversion)["unreadable-progress"] == 1
-    states = [event.state for event in run.events if isinstance(event, State)]
+    states = [event.state for event in run.of(State)]
     assert [state["is_in_loop"] for state in states] == [False, None, False]
 
 
@@ -158,7 +158,7 @@ def test_a_new_plan_is_a_replan_where_steps_or_facts_differ(
     run = one(tmp_path, orchestrated(magentic_plan("Initial plan", "a"), plan))
     score = score_outcome(run, Unscored("no plan graph"))
     assert score.replans == want
-    plans = [event for event in run.events if isinstance(event, Plan)]
+    plans = run.of(Plan)
     assert [event.reason for event in plans] == ["initial plan", "new plan"]
     assert plans[0].sub_goals == ["a", "Fact sheet: It floats."]
 
@@ -166,7 +166,7 @@ def test_a_new_plan_is_a_replan_where_steps_or_facts_differ(
 def test_a_terminal_that_ran_code_gives_a_call_and_its_observation(tmp_path: Path) -> None:
     run = one(tmp_path, generated_record())
     (call,) = run.actions
-    ran, refused = [event for event in run.events if isinstance(event, Observation)]
+    ran, refused = run.of(Observation)
     assert (call.tool, call.arguments) == ("Computer_terminal", {"code": "count()\n"})
     assert (ran.call_id, ran.ok) == (call.call_id, False)
     assert (refused.call_id, refused.ok) == (None, None)
@@ -181,12 +181,9 @@ def test_a_group_chat_has_no_decisions(tmp_path: Path) -> None:
 def test_the_label_is_a_verdict_that_points_at_the_step(tmp_path: Path) -> None:
     record = hand_crafted_record()
     run = one(tmp_path, record)
-    (verdict,) = [event for event in run.events if isinstance(event, Verdict)]
-    assert (verdict.sub_goal, verdict.passed, verdict.by) == (
-        "work of WebSurfer",
-        False,
-        "human:who-and-when",
-    )
+    (verdict,) = run.of(Verdict)
+    assert (verdict.sub_goal, verdict.passed) == ("work of WebSurfer", False)
+    assert verdict.by == "human:who-and-when"
     assert verdict.reason == record["mistake_reason"]
     (evidence,) = verdict.evidence or []
     event = run.events[evidence.seq]
@@ -219,7 +216,7 @@ def test_a_label_is_kept_whatever_is_wrong_with_it(
     tmp_path: Path, desc: str, changed: dict[str, Any], code: str, evidence: int
 ) -> None:
     conversion, (run,) = read(tmp_path, hand_crafted_record(**changed))
-    (verdict,) = [event for event in run.events if isinstance(event, Verdict)]
+    (verdict,) = run.of(Verdict)
     assert len(verdict.evidence or []) == evidence
     found = set(codes(conversion)) - {"synthetic-timestamps", "ended-by-limit"}
     assert code in found if code else not found - {"number-as-string"}
@@ -227,13 +224,13 @@ def test_a_label_is_kept_whatever_is_wrong_with_it(
 
 def test_the_label_follows_the_spelling_of_the_history(tmp_path: Path) -> None:
     run = one(tmp_path, hand_crafted_record(mistake_agent="WEBSURFER"))
-    assert {event.sub_goal for event in run.events if isinstance(event, Verdict)} == {"work of WebSurfer"}
+    assert {verdict.sub_goal for verdict in run.of(Verdict)} == {"work of WebSurfer"}
 
 
 def test_without_a_label_there_is_no_verdict(tmp_path: Path) -> None:
     record = hand_crafted_record(mistake_step=None, mistake_agent=None)
     conversion, (run,) = read(tmp_path, record)
-    assert not any(isinstance(event, Verdict) for event in run.events)
+    assert not run.of(Verdict)
     assert codes(conversion)["missing-label"] == 1
     assert isinstance(run.success, Unscored)
 
@@ -255,40 +252,20 @@ def test_success_is_as_said_and_a_labelled_run_failed(
     assert (finished.success, finished.cost) == (want, None)
 
 
-def test_steps_are_the_entries_of_agents(tmp_path: Path) -> None:
-    runs = [one(tmp_path / "h", hand_crafted_record()), one(tmp_path / "g", generated_record())]
-    assert [run.finished.steps for run in runs if run.finished] == [12, 3]
-
-
-def test_a_limit_that_stopped_the_run_is_kept(tmp_path: Path) -> None:
-    finished = one(tmp_path, hand_crafted_record()).finished
-    assert finished.limit == "Max rounds (3) reached."
-
-
 def test_the_task_is_the_question_whatever_the_set(tmp_path: Path) -> None:
     both = [hand_crafted_record(question_ID="q-9"), generated_record(question_ID="q-9")]
     assert {run.task_id for run in read(tmp_path, both)[1]} == {"who-and-when-q-9"}
 
 
 def test_a_question_without_an_id_is_recognised_by_its_words(tmp_path: Path) -> None:
+    changes: list[dict[str, Any]] = [{}, {"level": 1}, {"question": "?"}, {"question": None}]
     told = [
-        one(tmp_path / name, hand_crafted_record(question_ID=None, **changed)).task_id
-        for name, changed in (
-            ("a", {}),
-            ("b", {"level": 1}),
-            ("c", {"question": "?"}),
-            ("d", {"question": None}),
-        )
+        one(tmp_path / str(n), hand_crafted_record(question_ID=None, **changed)).task_id
+        for n, changed in enumerate(changes)
     ]
     assert told[0] == told[1]
     assert len(set(told)) == 3
     assert told[3] == "who-and-when-7"
-
-
-def test_the_agent_is_the_set_unless_it_is_named(tmp_path: Path) -> None:
-    assert one(tmp_path / "h", hand_crafted_record()).agent == "hand-crafted"
-    assert one(tmp_path / "g", generated_record()).agent == "algorithm-generated"
-    assert one(tmp_path / "n", generated_record(), agent="crew").agent == "crew"
 
 
 def test_a_list_of_records_gives_a_run_each(tmp_path: Path) -> None:
@@ -300,6 +277,14 @@ def test_a_list_of_records_gives_a_run_each(tmp_path: Path) -> None:
     assert codes(conversion)["not-this-format"] == 2
 
 
+THOUGHTS = [
+    "Updated Ledger:",
+    "Updated Ledger: [1]",
+    'Updated Ledger: {"next_speaker": "\\ud800"}',
+    "Updated Ledger: " + '{"a":' * 5000,
+    "Initial plan:",
+    "New plan: following team:\n" + "x: y\n" * 9,
+]
 STRANGE: list[Any] = [
     [],
     [3, None, ["x"], True],
@@ -308,12 +293,7 @@ STRANGE: list[Any] = [
     [{"role": 5, "content": {"text": "x"}}],
     [{"role": "Orchestrator (-> )", "content": "x"}],
     [{"role": "Orchestrator (-> " + "W" * 2000 + ")", "content": "x"}],
-    [{"role": "Orchestrator (thought)", "content": "Updated Ledger:"}],
-    [{"role": "Orchestrator (thought)", "content": "Updated Ledger: [1]"}],
-    [{"role": "Orchestrator (thought)", "content": 'Updated Ledger: {"next_speaker": "\\ud800"}'}],
-    [{"role": "Orchestrator (thought)", "content": "Updated Ledger: " + '{"a":' * 5000}],
-    [{"role": "Orchestrator (thought)", "content": "Initial plan:"}],
-    [{"role": "Orchestrator (thought)", "content": "New plan: following team:\n" + "x: y\n" * 9}],
+    *([{"role": "Orchestrator (thought)", "content": thought}] for thought in THOUGHTS),
     [{"role": "Computer_terminal", "content": ["exitcode: 1"]}],
     [{"role": "Computer_terminal", "content": "exitcode: 99999999999999999999999"}],
 ]
@@ -336,7 +316,7 @@ def test_every_history_becomes_one_run_that_holds_it(
 ) -> None:
     run = one(tmp_path_factory.mktemp("any"), hand_crafted_record(history=history, mistake_step=step))
     assert len(said(run)) == len(history)
-    verdicts = [event for event in run.events if isinstance(event, Verdict)]
+    verdicts = run.of(Verdict)
     assert all(evidence.seq < len(run.events) for verdict in verdicts for evidence in verdict.evidence or [])
 
 
@@ -383,35 +363,19 @@ def test_exit_codes_are_read_from_the_first_line(answer: str, want: int | None) 
     assert exit_code(answer) == want
 
 
-def test_terminals_are_known_however_they_are_spelled() -> None:
-    assert [is_terminal(name) for name in ("Computer_terminal", "ComputerTerminal", "Terminal_Expert")] == [
-        True,
-        True,
-        False,
-    ]
-
-
-def test_code_blocks_are_joined() -> None:
+def test_what_a_text_says_is_read_and_what_it_lacks_is_unknown() -> None:
+    names = ("Computer_terminal", "ComputerTerminal", "Terminal_Expert")
+    assert [is_terminal(name) for name in names] == [True, True, False]
     assert code_in("a\n```python\nx = 1\n```\nb\n```sh\nls\n```") == "x = 1\n\nls\n"
     assert code_in("none") is None
-
-
-def test_a_plan_without_lists_is_its_lines() -> None:
     plan = plan_in("Initial plan: first this\n\nthen that")
     assert plan
     assert (plan.steps, plan.facts, plan.team) == (("first this", "then that"), "", ())
     assert plan_in("Next speaker WebSurfer") is None
-
-
-def test_a_ledger_that_says_little_leaves_the_rest_unknown() -> None:
     progress = progress_in('Updated Ledger: {"is_in_loop": true}', Findings(None))
     assert progress
-    assert progress.flags == {
-        "is_request_satisfied": None,
-        "is_in_loop": True,
-        "is_progress_being_made": None,
-    }
-    assert progress.next_speaker is None
+    unknown = {"is_request_satisfied": None, "is_progress_being_made": None}
+    assert (progress.flags, progress.next_speaker) == ({"is_in_loop": True, **unknown}, None)
 
 
 def second_label(**changed: Any) -> dict[str, Any]:
@@ -436,20 +400,20 @@ def test_a_second_label_of_a_run_is_joined_and_the_two_people_are_compared(tmp_p
         assert not codes(conversion).keys() & {"label-without-run", "label-out-of-range"}
 
 
-@pytest.mark.parametrize(
-    ("desc", "label", "want"),
-    [
-        ("of another run", second_label(trajectory_id="q-9"), "label-without-run"),
-        ("past the end", second_label(failures=[{"failure_id": 2, "step_number": 99}]), "label-out-of-range"),
-    ],
-)
+UNFIT = [
+    (second_label(trajectory_id="q-9"), "label-without-run"),
+    (second_label(failures=[{"failure_id": 2, "step_number": 99}]), "label-out-of-range"),
+]
+
+
+@pytest.mark.parametrize(("label", "want"), UNFIT, ids=["of another run", "past the end"])
 def test_a_second_label_that_fits_no_run_or_no_step_is_named(
-    tmp_path: Path, desc: str, label: dict[str, Any], want: str
+    tmp_path: Path, label: dict[str, Any], want: str
 ) -> None:
     labels = put(tmp_path / "labels.json", [label])
     record = put(tmp_path / "1.json", hand_crafted_record())
     conversion, runs = converted("who-and-when", tmp_path / "out", record, labels)
-    assert want in codes(conversion), desc
+    assert want in codes(conversion)
     assert root_cause_agreement(runs) == ()
 
 

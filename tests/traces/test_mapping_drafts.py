@@ -31,203 +31,95 @@ CASES: list[tuple[str, Any, dict[str, int]]] = [
     ("questions and answers", {"question": "Where?", "answer": "Here."}, {"RUN_STARTED": 1, "MESSAGE": 2}),
     ("a question a record", [{"prompt": "A?", "solution": "a"}] * 2, {"RUN_STARTED": 2, "MESSAGE": 4}),
     ("turns in a list", {"log": [{"user": "A?", "bot": "a"}] * 2}, {"RUN_STARTED": 1, "MESSAGE": 4}),
-    (
-        "a run a member",
-        {n: {"query": n, "turns": [GO, DONE]} for n in "abc"},
-        {"RUN_STARTED": 3, "MESSAGE": 6},
-    ),
+    ("a run a member", {n: {"query": n, "turns": [GO, DONE]} for n in "abc"},
+     {"RUN_STARTED": 3, "MESSAGE": 6}),
     ("results in a list", {"all": [{"task_id": n, "passed": True} for n in "ab"]}, {"RUN_STARTED": 2}),
     ("outcomes alone", [{"code": n, "reward": n == "a"} for n in "ab"], {"RUN_STARTED": 2}),
-    (
-        "actions with reasons",
-        {"moves": [{"action": "raise", "reason": "Strong."}] * 2},
-        {"MESSAGE": 2, "TOOL_CALL": 2},
-    ),
-    (
-        "calls of an interface",
-        {
-            "turns": [
-                {"speaker": "user", "text": "Do it."},
-                {"speaker": "bot", "text": "I do.", "api_calls": [API]},
-            ]
-        },
-        {"MESSAGE": 2, "TOOL_CALL": 1, "OBSERVATION": 1},
-    ),
+    ("actions with reasons", {"moves": [{"action": "raise", "reason": "Strong."}] * 2},
+     {"MESSAGE": 2, "TOOL_CALL": 2}),
+    ("calls of an interface",
+     {"turns": [{"speaker": "user", "text": "Do it."},
+          {"speaker": "bot", "text": "I do.", "api_calls": [API]}]},
+     {"MESSAGE": 2, "TOOL_CALL": 1, "OBSERVATION": 1}),
     ("results alone", [{"name": n, "is_success": n == "a"} for n in "ab"], {"RUN_STARTED": 2}),
-    (
-        "tests of one run",
-        {"task": "t", "success": True, "tests": [{"name": "x", "passed": True, "output": "ok"}] * 2},
-        {"RUN_STARTED": 1},
-    ),
-    (
-        "calls beside of what was said",
-        {
-            "log": [{"role_name": "A", "content": "a"}],
-            "tool_calls": [{"func_name": "f", "args": {}, "result": "r"}],
-        },
-        {"MESSAGE": 1, "TOOL_CALL": 1, "OBSERVATION": 1},
-    ),
+    ("tests of one run",
+     {"task": "t", "success": True, "tests": [{"name": "x", "passed": True, "output": "ok"}] * 2},
+     {"RUN_STARTED": 1}),
+    ("calls beside of what was said",
+     {"log": [{"role_name": "A", "content": "a"}],
+      "tool_calls": [{"func_name": "f", "args": {}, "result": "r"}]},
+     {"MESSAGE": 1, "TOOL_CALL": 1, "OBSERVATION": 1}),
     ("what should be called", {"expected_actions": [{"tool": "f"}] * 9, "steps": [STEP]}, {"TOOL_CALL": 1}),
-    (
-        "sessions named inside of events",
-        [{"_type": t, "metadata": {"session_id": s}, "text": "x"} for s in "ab" for t in ("user", "bot")],
-        {"RUN_STARTED": 2, "MESSAGE": 4},
-    ),
-    (
-        "parts inside of objects",
-        {"entries": [{"decision": {"action": "buy", "params": {"n": 1}, "reasoning": "Cheap."}}] * 2},
-        {"MESSAGE": 2, "TOOL_CALL": 2},
-    ),
-    (
-        "a tool in some elements only",
-        {"log": [{"step": "plan"}, {"tool": "look", "result": "seen"}]},
-        {"TOOL_CALL": 1, "OBSERVATION": 1},
-    ),
-    (
-        "calls that start and end, in runs that do",
-        [
-            {"run": run, **event}
-            for run in "rs"
-            for event in (
-                {"type": "run_started", "agentId": "a"},
-                {"type": "user_message", "text": "Look."},
-                {"type": "tool_start", "toolName": "look", "toolArgs": {"at": 1}},
-                {"type": "tool_end", "toolName": "look", "output": "seen", "success": False},
-                {"type": "run_finished", "success": True},
-            )
-        ],
-        {"RUN_STARTED": 2, "MESSAGE": 2, "TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "kinds inside of a wrapped value",
-        [
-            {"key": run, "value": {"kind": kind, "data": data}}
-            for run in "rs"
-            for kind, data in (
-                ("prompt", {"text": "Look."}),
-                ("tool_call", {"name": "look", "arguments": {}}),
-                ("tool_result", {"name": "look", "output": "seen"}),
-                ("reply", {"text": "Seen."}),
-            )
-        ],
-        {"RUN_STARTED": 2, "MESSAGE": 4, "TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "turns with calls, in sessions",
-        {
-            "sessions": [
-                {"id": n, "turns": [{"user": "A?", "assistant": "a", "toolInvocations": [{**STEP}]}]}
-                for n in "ab"
-            ]
-        },
-        {"RUN_STARTED": 2, "MESSAGE": 4, "TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "steps inside of stages",
-        {"stages": [{"title": n, "steps": [{"tool": "look", "params": {}, "result": n}]} for n in "ab"]},
-        {"RUN_STARTED": 1, "TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "calls and results in lists of their own",
-        {
-            "steps": [
-                {
-                    "text": "I look.",
-                    "toolCalls": [{"callId": n, "toolName": "look", "args": {}} for n in "ab"],
-                },
-                {"toolResults": [{"callId": n, "result": n} for n in "ba"]},
-            ]
-        },
-        {"MESSAGE": 1, "TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "calls named by their key",
-        {
-            "steps": [
-                {"next_goal": "Open.", "action": [{n: {"at": 1}}], "result": [{"output": n}]} for n in "ab"
-            ]
-        },
-        {"MESSAGE": 2, "TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "what happened in the words of a log",
-        [
-            {"level": "INFO", "message": "user prompt", "prompt": "Look."},
-            {"level": "INFO", "message": "tool call", "tool_name": "look", "tool_input": {"at": 1}},
-            {"level": "INFO", "message": "tool result", "tool_name": "look", "tool_output": "seen"},
-            {"level": "INFO", "message": "model reply", "completion": "Seen."},
-        ],
-        {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1, "OBSERVATION": 1},
-    ),
-    (
-        "one object of several in each event",
-        [
-            {"run": "r", "userTurn": {"text": "Look."}},
-            {"run": "r", "toolCall": {"name": "look", "args": {"at": 1}}},
-            {"run": "r", "agentTurn": {"text": "Seen."}},
-        ],
-        {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1},
-    ),
-    (
-        "steps that are counted, each with task and agent",
-        [
-            {"episode_id": e, "step": n, "agent": "a", "task": e, "action": "open", "observation": "open"}
-            for e in "xy"
-            for n in (0, 1)
-        ],
-        {"RUN_STARTED": 2, "TOOL_CALL": 4, "OBSERVATION": 4},
-    ),
-    (
-        "requests and answers of a protocol",
-        [
-            each
-            for n in (1, 2)
-            for each in (
-                {"id": n, "method": "tools/call", "params": {"name": "look", "arguments": {"at": n}}},
-                {"id": n, "result": {"content": [{"type": "text", "text": "seen"}]}},
-            )
-        ],
-        {"RUN_STARTED": 1, "TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "messages in a role's words, with calls",
-        {
-            "turns": [
-                {"role": "agent", "message": "Hello."},
-                {"role": "user", "message": "Look."},
-                {
-                    "role": "tool_call",
-                    "toolCalls": [{"id": "t", "function": {"name": "look", "arguments": "{}"}}],
-                },
-                {"role": "tool_call_result", "name": "look", "result": "seen", "toolCallId": "t"},
-            ]
-        },
-        {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1, "OBSERVATION": 1},
-    ),
+    ("sessions named inside of events",
+     [{"_type": t, "metadata": {"session_id": s}, "text": "x"} for s in "ab" for t in ("user", "bot")],
+     {"RUN_STARTED": 2, "MESSAGE": 4}),
+    ("parts inside of objects",
+     {"entries": [{"decision": {"action": "buy", "params": {"n": 1}, "reasoning": "Cheap."}}] * 2},
+     {"MESSAGE": 2, "TOOL_CALL": 2}),
+    ("a tool in some elements only", {"log": [{"step": "plan"}, {"tool": "look", "result": "seen"}]},
+     {"TOOL_CALL": 1, "OBSERVATION": 1}),
+    ("calls that start and end, in runs that do",
+     [{"run": run, **event} for run in "rs"
+      for event in ({"type": "run_started", "agentId": "a"}, {"type": "user_message", "text": "Look."},
+          {"type": "tool_start", "toolName": "look", "toolArgs": {"at": 1}},
+          {"type": "tool_end", "toolName": "look", "output": "seen", "success": False},
+          {"type": "run_finished", "success": True})],
+     {"RUN_STARTED": 2, "MESSAGE": 2, "TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("kinds inside of a wrapped value",
+     [{"key": run, "value": {"kind": kind, "data": data}} for run in "rs"
+      for kind, data in (("prompt", {"text": "Look."}), ("tool_call", {"name": "look", "arguments": {}}),
+          ("tool_result", {"name": "look", "output": "seen"}), ("reply", {"text": "Seen."}))],
+     {"RUN_STARTED": 2, "MESSAGE": 4, "TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("turns with calls, in sessions",
+     {"sessions": [{"id": n, "turns": [{"user": "A?", "assistant": "a", "toolInvocations": [{**STEP}]}]}
+          for n in "ab"]}, {"RUN_STARTED": 2, "MESSAGE": 4, "TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("steps inside of stages",
+     {"stages": [{"title": n, "steps": [{"tool": "look", "params": {}, "result": n}]} for n in "ab"]},
+     {"RUN_STARTED": 1, "TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("calls and results in lists of their own",
+     {"steps": [
+          {"text": "I look.", "toolCalls": [{"callId": n, "toolName": "look", "args": {}} for n in "ab"]},
+          {"toolResults": [{"callId": n, "result": n} for n in "ba"]}]},
+     {"MESSAGE": 1, "TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("calls named by their key",
+     {"steps": [{"next_goal": "Open.", "action": [{n: {"at": 1}}], "result": [{"output": n}]} for n in "ab"]},
+     {"MESSAGE": 2, "TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("what happened in the words of a log",
+     [{"level": "INFO", "message": "user prompt", "prompt": "Look."},
+      {"level": "INFO", "message": "tool call", "tool_name": "look", "tool_input": {"at": 1}},
+      {"level": "INFO", "message": "tool result", "tool_name": "look", "tool_output": "seen"},
+      {"level": "INFO", "message": "model reply", "completion": "Seen."}],
+     {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1, "OBSERVATION": 1}),
+    ("one object of several in each event",
+     [{"run": "r", "userTurn": {"text": "Look."}},
+      {"run": "r", "toolCall": {"name": "look", "args": {"at": 1}}},
+      {"run": "r", "agentTurn": {"text": "Seen."}}], {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1}),
+    ("steps that are counted, each with task and agent",
+     [{"episode_id": e, "step": n, "agent": "a", "task": e, "action": "open", "observation": "open"}
+      for e in "xy" for n in (0, 1)], {"RUN_STARTED": 2, "TOOL_CALL": 4, "OBSERVATION": 4}),
+    ("requests and answers of a protocol",
+     [each for n in (1, 2)
+      for each in ({"id": n, "method": "tools/call", "params": {"name": "look", "arguments": {"at": n}}},
+          {"id": n, "result": {"content": [{"type": "text", "text": "seen"}]}})],
+     {"RUN_STARTED": 1, "TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("messages in a role's words, with calls",
+     {"turns": [{"role": "agent", "message": "Hello."}, {"role": "user", "message": "Look."},
+          {"role": "tool_call", "toolCalls": [{"id": "t", "function": {"name": "look", "arguments": "{}"}}]},
+          {"role": "tool_call_result", "name": "look", "result": "seen", "toolCallId": "t"}]},
+     {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1, "OBSERVATION": 1}),
     ("a reply beside the messages", [{"messages": [GO], "outputs": ["Done."]}] * 2, {"MESSAGE": 4}),
-    (
-        "names with a word more",
-        {"log": [{"api_name": "look", "param_dict": {"at": 1}, "result_value": "seen"}] * 2},
-        {"TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "kinds that name their tools",
-        {
-            "steps": [
-                {"kind": "search_action", "find": "x", "metadata": {"id": 1}},
-                {"kind": "search_observation", "hits": ["y"], "metadata": {"id": 2}},
-                {"kind": "python_code_action", "name": "a.py", "code": "1"},
-                {"kind": "action_failure", "why": "z"},
-            ]
-        },
-        {"TOOL_CALL": 2, "OBSERVATION": 2},
-    ),
-    (
-        "calls in a list with their results",
-        {"steps": [{"text": "I look.", "tool_calls": [{"tool_name": "look", "args": {}, "result": "seen"}]}]},
-        {"MESSAGE": 1, "TOOL_CALL": 1, "OBSERVATION": 1},
-    ),
-]
+    ("names with a word more",
+     {"log": [{"api_name": "look", "param_dict": {"at": 1}, "result_value": "seen"}] * 2},
+     {"TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("kinds that name their tools",
+     {"steps": [{"kind": "search_action", "find": "x", "metadata": {"id": 1}},
+          {"kind": "search_observation", "hits": ["y"], "metadata": {"id": 2}},
+          {"kind": "python_code_action", "name": "a.py", "code": "1"},
+          {"kind": "action_failure", "why": "z"}]}, {"TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("calls in a list with their results",
+     {"steps": [{"text": "I look.", "tool_calls": [{"tool_name": "look", "args": {}, "result": "seen"}]}]},
+     {"MESSAGE": 1, "TOOL_CALL": 1, "OBSERVATION": 1}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("desc", "records", "events"), CASES, ids=[case[0] for case in CASES])
@@ -238,6 +130,10 @@ def test_a_draft_reads(tmp_path: Path, desc: str, records: Any, events: dict[str
     draft = drafted_from(file.name, written.encode(), "mine")
     found = check_mapping(mapped_importer(parse_mapping(draft, "draft")), [file])
     assert {kind: found.events.get(kind, 0) for kind in events} == events, draft
+
+
+def draft_of(*records: Any) -> dict[str, Any]:
+    return yaml.safe_load(draft_mapping(list(records), "mine"))
 
 
 NAMES: list[tuple[dict[str, Any], str, Any]] = [
@@ -274,18 +170,22 @@ MISLEADING: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_what_was_seen_before_an_action_answers_none_of_its_own() -> None:
-    steps = [{"observation": "A door.", "thought": "I open it.", "action": "open"}]
-    draft = yaml.safe_load(draft_mapping([{"steps": steps}], "mine"))
-    (rule,) = draft["items"][0]["choose"]
-    assert [next(iter(each.keys() - {"when"})) for each in rule["items"]] == ["answer", "say", "call"]
+ORDERS = [
+    ("seen before an action answers none of its own",
+     {"observation": "A door.", "thought": "I open it.", "action": "open"},
+     ["answer", "say", "call"]),
+    ("seen after an action in an object answers it",
+     {"thought": "I open it.", "action": {"tool": "open", "args": {}}, "observation": "A door."},
+     ["say", "call", "answer"]),
+]  # fmt: skip
 
 
-def test_what_was_seen_after_an_action_in_an_object_answers_it() -> None:
-    steps = [{"thought": "I open it.", "action": {"tool": "open", "args": {}}, "observation": "A door."}]
-    draft = yaml.safe_load(draft_mapping([{"steps": steps}], "mine"))
-    (rule,) = draft["items"][0]["choose"]
-    assert [next(iter(each.keys() - {"when"})) for each in rule["items"]] == ["say", "call", "answer"]
+@pytest.mark.parametrize(("desc", "step", "want"), ORDERS, ids=[one[0] for one in ORDERS])
+def test_what_was_seen_belongs_to_the_action_before_it(
+    desc: str, step: dict[str, Any], want: list[str]
+) -> None:
+    (rule,) = draft_of({"steps": [step]})["items"][0]["choose"]
+    assert [next(iter(each.keys() - {"when"})) for each in rule["items"]] == want
 
 
 def test_an_id_of_any_name_joins_a_call_and_its_answer() -> None:
@@ -293,28 +193,28 @@ def test_an_id_of_any_name_joins_a_call_and_its_answer() -> None:
         call = {"kind": "tool_invocation", "invocation_id": f"i{number}", "function": "look", "params": {}}
         return [call, {"kind": "tool_result", "invocation_id": f"i{number}", "output": "seen"}]
 
-    draft = yaml.safe_load(draft_mapping([{"events": [*turn(1), *turn(2)]}], "mine"))
+    draft = draft_of({"events": [*turn(1), *turn(2)]})
     ids = [rule.get("call", rule.get("answer"))["id"] for rule in draft["items"][0]["choose"]]
     assert ids == ["invocation_id", "invocation_id"]
 
 
 def test_what_a_run_is_called_has_a_value_of_its_own_in_each() -> None:
     runs = [{"run": f"r{n}", "task": {"id": "t"}, "steps": [STEP]} for n in range(2)]
-    assert yaml.safe_load(draft_mapping(runs, "mine"))["run"]["id"] == "run"
+    assert draft_of(*runs)["run"]["id"] == "run"
     repeats = [each | {"run": 1} for each in runs]
-    assert "id" not in yaml.safe_load(draft_mapping(repeats, "mine"))["run"]
+    assert "id" not in draft_of(*repeats)["run"]
 
 
 def test_neither_what_a_tool_was_given_nor_what_was_said_is_the_task() -> None:
     call = {"event": "tool", "name": "grep", "input": "a", "output": "b"}
     events = [{"session_id": s, **e} for s in "ab" for e in (call, {"event": "say", "content": "Hello."})]
-    assert "task_text" not in yaml.safe_load(draft_mapping(events, "mine"))["run"]
+    assert "task_text" not in draft_of(*events)["run"]
 
 
 def test_a_kind_that_names_a_tool_is_the_tool_and_the_rest_its_arguments() -> None:
     made = {"kind": "python_code_action", "name": "a.py", "code": "1", "metadata": {"id": 1}}
     seen = {"kind": "code_observation", "lines": ["1"]}
-    draft = yaml.safe_load(draft_mapping([{"steps": [made, seen]}], "mine"))
+    draft = draft_of({"steps": [made, seen]})
     first, second = draft["items"][0]["choose"]
     assert first["call"] == {"tool": "kind", "arguments": {"fields": {"name": "name", "code": "code"}}}
     assert second["answer"] == {"content": {"fields": {"lines": "lines"}}}
@@ -323,7 +223,7 @@ def test_a_kind_that_names_a_tool_is_the_tool_and_the_rest_its_arguments() -> No
 def test_success_of_a_tool_is_not_success_of_the_run() -> None:
     ended = {"type": "tool_end", "toolName": "look", "output": "seen", "success": True}
     started = {"type": "tool_start", "toolName": "look", "toolArgs": {}, "inputTokens": 5}
-    draft = yaml.safe_load(draft_mapping([{"run": r, **e} for r in "rs" for e in (started, ended)], "mine"))
+    draft = draft_of(*({"run": r, **e} for r in "rs" for e in (started, ended)))
     assert "success" not in draft["run"]
     assert draft["run"]["calls"]["usage"] == {"input_tokens": "inputTokens"}
 
@@ -340,12 +240,12 @@ def test_records_are_of_one_run_by_a_name_for_it_or_where_their_steps_begin_agai
 
 @pytest.mark.parametrize(("record", "part"), MISLEADING, ids=[case[1] for case in MISLEADING])
 def test_a_name_with_something_else_in_it_speaks_for_nothing(record: dict[str, Any], part: str) -> None:
-    assert part not in yaml.safe_load(draft_mapping([record], "mine"))["run"]
+    assert part not in draft_of(record)["run"]
 
 
 @pytest.mark.parametrize(("record", "part", "want"), NAMES, ids=[case[1] for case in NAMES])
 def test_a_name_speaks_for_a_part_of_the_run(record: dict[str, Any], part: str, want: str) -> None:
-    assert yaml.safe_load(draft_mapping([record], "mine"))["run"][part] == want
+    assert draft_of(record)["run"][part] == want
 
 
 NAME = st.sampled_from(

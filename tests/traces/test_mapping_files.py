@@ -224,12 +224,9 @@ def test_the_runs_of_a_file_are(tmp_path: Path, runs: str, name: str, content: s
 PROMPTS: list[tuple[str, list[tuple[str, str]], list[str]]] = [
     ("until: {who: bot}", [("user", "a"), ("bot", "b"), ("user", "c")], ["a"]),
     ("until: {who: none}", [("user", "a"), ("user", "c")], ["a", "c"]),
-    (
-        "when: {who: system}",
-        [("system", "p"), ("system", "p"), ("system", "q"), ("system", "p")],
-        ["p", "q", "p"],
-    ),
-]
+    ("when: {who: system}", [("system", "p"), ("system", "p"), ("system", "q"), ("system", "p")],
+     ["p", "q", "p"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("rule", "turns", "want"), PROMPTS)
