@@ -12,7 +12,7 @@ from reading import Case, case, each, read
 
 from untaken.ledger import Observation, ToolCall
 from untaken.traces import sniff
-from untaken.traces.claude_tree import parents_first
+from untaken.traces.claude_code import parents_first
 
 
 def line(uuid: str, parent: str | None, role: str, content: Any, **more: Any) -> dict[str, Any]:
