@@ -123,17 +123,23 @@ def desk(tmp_path: Path) -> Path:
     return tmp_path
 
 
+Told = tuple[pytest.MonkeyPatch, pytest.CaptureFixture[str]]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
+    """Where a key is set, and what is printed."""
+    return monkeypatch, capsys
+
+
 def export(desk: Path, *options: str) -> int:
     return main(["export", str(desk / "a.jsonl"), "--graphs", str(desk / "g.plan.yaml"), *options])
 
 
 def test_what_is_sent_is_what_the_file_holds_and_the_key_is_told_to_nobody(
-    desk: Path,
-    tool: tuple[type[Tool], str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    desk: Path, tool: tuple[type[Tool], str], told: Told
 ) -> None:
-    handler, address = tool
+    (handler, address), (monkeypatch, capsys) = tool, told
     monkeypatch.setenv(KEY, SECRET)
     out = desk / "scores.jsonl"
     assert export(desk, "--to", "langfuse", "-o", str(out), "--send", address) == 0
@@ -173,25 +179,19 @@ def test_other_tools_get_theirs_with_a_bearer_key(
     assert [(one[0], one[1]) for one in handler.got] == [(path, "Bearer k")]
 
 
-@pytest.mark.parametrize(
-    ("desc", "answer", "code"),
-    [
-        ("refused", (401, b"no"), "export-not-sent"),
-        ("somewhere else", (302, b""), "export-not-sent"),
-        ("results refused", (207, b'{"errors": [{"id": "x"}]}'), "results-refused"),
-    ],
-)
+ANSWERS = {
+    "refused": ((401, b"no"), "export-not-sent"),
+    "somewhere else": ((302, b""), "export-not-sent"),
+    "results refused": ((207, b'{"errors": [{"id": "x"}]}'), "results-refused"),
+}
+
+
+@pytest.mark.parametrize("desc", ANSWERS)
 def test_what_was_not_taken_is_said_without_the_key(
-    desc: str,
-    answer: tuple[int, bytes],
-    code: str,
-    desk: Path,
-    tool: tuple[type[Tool], str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    desc: str, desk: Path, tool: tuple[type[Tool], str], told: Told
 ) -> None:
-    handler, address = tool
-    handler.answer = answer
+    (handler, address), (monkeypatch, capsys) = tool, told
+    handler.answer, code = ANSWERS[desc]
     monkeypatch.setenv(KEY, SECRET)
     assert export(desk, "--to", "langfuse", "--send", address) == (2 if code == "export-not-sent" else 0)
     shown = capsys.readouterr()
@@ -200,26 +200,19 @@ def test_what_was_not_taken_is_said_without_the_key(
     assert len(handler.got) == 1
 
 
-@pytest.mark.parametrize(
-    ("desc", "address", "key", "code"),
-    [
-        ("in the clear", "http://example.org", "k", "export-address"),
-        ("a key in the address", "https://a:b@127.0.0.1:9", "", "export-address"),
-        ("a key of two lines", "http://127.0.0.1:9", "k\nX: y", "export-key"),
-        ("nobody there", "http://127.0.0.1:9", "k", "export-not-sent"),
-    ],
-)
-def test_a_key_goes_nowhere_it_should_not(
-    desc: str,
-    address: str,
-    key: str,
-    code: str,
-    desk: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+REFUSED = {
+    "in the clear": ("http://example.org", "k", "export-address"),
+    "a key in the address": ("https://a:b@127.0.0.1:9", "", "export-address"),
+    "a key of two lines": ("http://127.0.0.1:9", "k\nX: y", "export-key"),
+    "nobody there": ("http://127.0.0.1:9", "k", "export-not-sent"),
+}
+
+
+@pytest.mark.parametrize("desc", REFUSED)
+def test_a_key_goes_nowhere_it_should_not(desc: str, desk: Path, told: Told) -> None:
+    (address, key, code), (monkeypatch, capsys) = REFUSED[desc], told
     monkeypatch.setenv(KEY, key)
-    assert export(desk, "--to", "langfuse", "--send", address) == 2, desc
+    assert export(desk, "--to", "langfuse", "--send", address) == 2
     assert code in capsys.readouterr().err
 
 

@@ -38,19 +38,13 @@ def test_verdicts_notes_and_insights_do_not_change_it(begin: type[RunBuilder]) -
 def test_it_is_the_hash_of_run_finished() -> None:
     builder = finished()
     head = builder.head.sha256
-    assert (
-        read(
-            builder.verdict("s", True).add(SkillSelection, selected="a", alternatives=[], context_hash="c")
-        ).digest
-        == head
-    )
+    builder.verdict("s", True).add(SkillSelection, selected="a", alternatives=[], context_hash="c")
+    assert read(builder).digest == head
 
 
 def test_what_the_run_did_itself_changes_it() -> None:
-    digests = {
-        read(b).digest for b in (unfinished(), unfinished().verdict("s", True).call("pay"), finished())
-    }
-    assert len(digests) == 3
+    more = unfinished().verdict("s", True).call("pay")
+    assert len({read(builder).digest for builder in (unfinished(), more, finished())}) == 3
 
 
 def test_a_broken_copy_never_replaces_the_run() -> None:
@@ -96,10 +90,7 @@ def test_what_is_not_recorded_of_a_run_is_not_made_up() -> None:
     assert run.named(["seed", "note", "team", "absent"]) == (("seed", "7"), ("team", "a"))
     assert a_run().run().named(["seed"]) == ()
     assert run.started_at == EPOCH
-    assert [isinstance(one.run().success, Unscored) for one in (a_run(), a_run().finish(None))] == [
-        True,
-        True,
-    ]
+    assert all(isinstance(one.run().success, Unscored) for one in (a_run(), a_run().finish(None)))
     assert [a_run().finish(success).run().success for success in (True, False)] == [True, False]
     assert run.imported(run.started)
     assert not replace(run, appended_here=frozenset({0})).imported(run.started)

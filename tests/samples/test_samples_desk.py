@@ -35,13 +35,10 @@ def test_the_annotated_answer_follows_from_the_rules(ticket: Ticket) -> None:
     assert judge(order, policy, vip, refunded)[:2] == (ticket.decision, ticket.cents)
 
 
-def test_there_are_twenty_four_tickets_of_both_kinds() -> None:
-    assert Counter(t.decision for t in TICKETS) == {"refund": 16, "escalate": 8}
-
-
-def test_there_are_six_agents_two_of_them_workflows() -> None:
-    assert Counter(p.kind for p in POLICIES) == {"agent": 4, "workflow": 2}
-    assert all(set(p.steps) <= set(STEPS) for p in POLICIES)
+def test_there_are_six_agents_two_of_them_workflows_and_tickets_of_both_kinds() -> None:
+    assert Counter(ticket.decision for ticket in TICKETS) == {"refund": 16, "escalate": 8}
+    assert Counter(policy.kind for policy in POLICIES) == {"agent": 4, "workflow": 2}
+    assert all(set(policy.steps) <= set(STEPS) for policy in POLICIES)
 
 
 def test_the_right_refund_and_a_word_to_the_customer_is_a_success() -> None:

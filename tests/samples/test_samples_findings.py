@@ -66,20 +66,14 @@ def test_some_runs_succeed_without_a_critical_step_and_some_fail_with_all_done(r
     assert kinds["unlucky"] > 0
 
 
-def test_only_the_careful_planner_replans(scores: list[RunScore]) -> None:
+def test_every_status_and_diagnosis_is_there_to_be_seen_and_one_agent_replans(
+    scores: list[RunScore],
+) -> None:
     assert {score.agent for score in scores if score.replans} == {"careful-planner"}
-
-
-def test_every_status_and_diagnosis_is_there_to_be_seen(scores: list[RunScore]) -> None:
     statuses = {node.status for score in scores for node in score.nodes}
     assert statuses == {"completed", "attempted", "skipped", "unscored", "not_required"}
-    assert {s.diagnosis for s in scores} >= {
-        "clean",
-        "inside",
-        "skipping",
-        "violation",
-        "not_detecting_errors",
-    }
+    diagnoses = {"clean", "inside", "skipping", "violation", "not_detecting_errors"}
+    assert {score.diagnosis for score in scores} >= diagnoses
 
 
 def test_unlogged_intents_are_unscored_and_not_failed(scores: list[RunScore]) -> None:
@@ -93,12 +87,8 @@ def test_history_says_why_it_supports_nothing_and_does_not_know_some_alternative
     evaluations: list[RunEvaluation],
 ) -> None:
     branches = [b for e in evaluations for d in e.decisions for b in d.branches]
-    assert {b.verdict for b in branches} == {
-        "alternative_may_be_better",
-        "actual_was_better",
-        "equivalent",
-        "unknown",
-    }
+    known = {"alternative_may_be_better", "actual_was_better", "equivalent"}
+    assert {b.verdict for b in branches} == {*known, "unknown"}
     assert {b.support for b in branches} == {"none", "weak"}
     reasons = {b.support_reason.split(" and choice")[0] for b in branches if b.support == "weak"}
     assert {"confounded: task", "confounded: agent"} <= reasons

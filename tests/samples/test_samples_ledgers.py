@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from untaken.ledger import Run, ToolCall, read_ledger, verify_ledger
+from untaken.ledger import Run, read_ledger, verify_ledger
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLES = REPOSITORY / "sample_runs"
@@ -48,23 +48,20 @@ def test_samples_made_anew_are_the_same_bytes(made_anew: Path) -> None:
 
 @pytest.mark.slow
 def test_samples_made_twice_into_one_folder_are_the_same_bytes(made_anew: Path) -> None:
-    before = content(made_anew), {p.name: p.read_bytes() for p in (made_anew / "ledgers").iterdir()}
-    subprocess.run(
-        [sys.executable, "-m", "sample_runs.refund_desk", str(made_anew)], cwd=REPOSITORY, check=True
-    )
-    assert (content(made_anew), {p.name: p.read_bytes() for p in (made_anew / "ledgers").iterdir()}) == before
+    def packed() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in (made_anew / "ledgers").iterdir()}
+
+    before = content(made_anew), packed()
+    command = [sys.executable, "-m", "sample_runs.refund_desk", str(made_anew)]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
+    assert (content(made_anew), packed()) == before
 
 
-def test_every_sample_run_is_intact(runs: list[Run]) -> None:
-    assert len(runs) == 432
+def test_every_sample_run_is_intact_and_no_copy_and_each_agent_meets_each_ticket_three_times(
+    runs: list[Run],
+) -> None:
     assert {run.integrity.verdict for run in runs} == {"INTACT"}
-
-
-def test_no_sample_run_is_a_copy_of_another(runs: list[Run]) -> None:
-    assert len({run.trail for run in runs}) == len(runs)
-
-
-def test_each_agent_meets_each_ticket_three_times(runs: list[Run]) -> None:
+    assert len(runs) == len({run.trail for run in runs}) == 432
     met = {(run.agent, run.task_id, run.started.task_repeat) for run in runs}
     assert len(met) == 432
     assert len({agent for agent, _, _ in met}) == 6
@@ -72,16 +69,14 @@ def test_each_agent_meets_each_ticket_three_times(runs: list[Run]) -> None:
     assert {run.started.kind for run in runs} == {"agent", "workflow"}
 
 
-def test_some_runs_never_finish_and_some_are_never_graded(runs: list[Run]) -> None:
+def test_runs_that_never_finish_are_never_graded_or_leave_sub_goals_to_rules_are_among_them(
+    runs: list[Run],
+) -> None:
     assert any(run.finished is None for run in runs)
     assert any(run.finished is not None and run.finished.success is None for run in runs)
     assert any(run.finished is not None and run.finished.limit == "calls" for run in runs)
-
-
-def test_some_agents_name_their_sub_goals_and_others_leave_it_to_the_rules(runs: list[Run]) -> None:
     tags = {run.agent: any(call.sub_goal for call in run.actions) for run in runs if run.actions}
     assert set(tags.values()) == {True, False}
-    assert all(isinstance(call, ToolCall) for run in runs for call in run.actions)
 
 
 def test_one_agent_logs_the_odds_of_its_choices_and_one_logs_no_choices(runs: list[Run]) -> None:
@@ -104,19 +99,13 @@ def test_a_tampered_ledger_is_called_by_its_defect(name: str) -> None:
     assert {verdict for verdict, _ in others} <= {"INTACT"}
 
 
-def test_every_tampered_ledger_has_an_expected_verdict() -> None:
-    files = {p.name for p in TAMPERED.glob("*.jsonl")}
-    assert files == {*EXPECTED, "hostile-text.jsonl"}
-
-
 def test_hostile_text_is_intact_and_read_as_it_was_written() -> None:
+    assert {p.name for p in TAMPERED.glob("*.jsonl")} == {*EXPECTED, "hostile-text.jsonl"}
     runs = read_ledger(TAMPERED / "hostile-text.jsonl")
     assert [run.integrity.verdict for run in runs] == ["INTACT", "INTACT"]
     assert any("<script>" in text for run in runs for text in (run.run_id, run.agent, run.task_id))
 
 
 def test_the_samples_stay_small() -> None:
-    assert (
-        sum(p.stat().st_size for p in SAMPLES.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
-        < 5e6
-    )
+    files = [p for p in SAMPLES.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    assert sum(path.stat().st_size for path in files) < 5e6

@@ -17,14 +17,9 @@ from untaken.workspace.database import writing
 from untaken.workspace.tables import appends, files
 
 ANNOUNCED = {
-    "run_id": "r1",
-    "bytes_before": 1,
-    "events_before": 1,
-    "sha256_before": "0" * 64,
-    "events_after": 2,
-    "sha256_after": "1" * 64,
-    "created_at": "2026-01-01T00:00:00+00:00",
-}
+    "run_id": "r1", "bytes_before": 1, "events_before": 1, "sha256_before": "0" * 64, "events_after": 2,
+    "sha256_after": "1" * 64, "created_at": "2026-01-01T00:00:00+00:00",
+}  # fmt: skip
 
 
 def ledger(workspace: Workspace) -> Path:

@@ -197,14 +197,9 @@ def openai_agents(nodes: list[Node]) -> str:
 
 
 FORMATS: Final[Mapping[str, Callable[[list[Node]], str]]] = {
-    "otel": otel,
-    "langfuse": langfuse,
-    "langsmith": langsmith,
-    "mlflow": mlflow,
-    "braintrust": braintrust,
-    "weave": weave,
-    "openai-agents": openai_agents,
-}
+    "otel": otel, "langfuse": langfuse, "langsmith": langsmith, "mlflow": mlflow, "braintrust": braintrust,
+    "weave": weave, "openai-agents": openai_agents,
+}  # fmt: skip
 PRICED: Final = tuple(name for name in FORMATS if name != "openai-agents")
 """Formats whose spans can have a cost."""
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 from foreign_files import codes, converted, put
-from trace_records import written
+from trace_records import put_record, written
 
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
 from untaken.traces import Conversion, sniff
@@ -75,6 +75,8 @@ def fact(done: Conversion, runs: list[Run], name: str, want: Any) -> Any:
             return dropped(done)
         case "drops":
             return want & dropped(done)
+    if name == "counts":
+        return {code: codes(done)[code] for code in want}
     if name == "some_metrics":
         (run,) = runs
         return {metric: (run.finished.metrics or {}).get(metric) for metric in want}
@@ -105,6 +107,10 @@ class Case:
         done, runs = read(folder, format, self.content, name)
         assert facts(done, runs, self.want) == self.want
         assert not sniffed or sniff("x.bin", (folder / "in" / name).read_bytes()) == format
+
+    def lies(self, format: str | None, folder: Path) -> None:
+        """Reads a folder of files, which are the content by their names."""
+        self.of(format, folder / "out", put_record(folder / "in", self.content))
 
     def of(self, format: str | None, out: Path, *sources: Path, **options: Any) -> None:
         """Reads files that are there."""

@@ -17,12 +17,9 @@ ADK = [
     {"author": "clerk", "content": {"role": "model", "parts": [{"text": "Done."}]}},
 ]
 PHOENIX: dict[str, Any] = {
-    "name": "clerk",
-    "context": {"trace_id": "t", "span_id": "1"},
-    "span_kind": "AGENT",
-    "parent_id": None,
+    "name": "clerk", "context": {"trace_id": "t", "span_id": "1"}, "span_kind": "AGENT", "parent_id": None,
     "attributes": {"input.value": "Go."},
-}
+}  # fmt: skip
 CHAIN = {**otel_span(1, "other"), "name": "clerk", "attributes": {"openinference.span.kind": "CHAIN"}}
 MODEL = otel_span(2, "chat", gen_ai__request__model="m")
 UNKNOWN = {"attributes": {"service.name": "unknown_service:python"}}

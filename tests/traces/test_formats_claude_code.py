@@ -100,12 +100,8 @@ SESSIONS = [
          words=["Go.", "Done."], found={"session-unnamed"}),
 ]  # fmt: skip
 ENDED = {
-    "type": "result",
-    "subtype": "error_max_turns",
-    "is_error": True,
-    "num_turns": 7,
-    "total_cost_usd": 0.5,
-}
+    "type": "result", "subtype": "error_max_turns", "is_error": True, "num_turns": 7, "total_cost_usd": 0.5,
+}  # fmt: skip
 LOGS = [
     case("a log says how the program ended and not whether it succeeded",
          lines(INIT, streamed("assistant", use("t1")), {**ENDED, "session_id": "s1"}),
@@ -149,12 +145,8 @@ def cursor(number: int, kind: str, done: dict[str, Any] | None = None) -> dict[s
     about = {"args": {"path": "a"}, **({"result": done} if done else {})}
     state = {"subtype": "completed" if done else "started", "timestamp_ms": 1_760_000_000_000 + number}
     return {
-        "type": "tool_call",
-        **state,
-        "call_id": f"c{number}",
-        "session_id": "s",
-        "tool_call": {kind: about},
-    }
+        "type": "tool_call", **state, "call_id": f"c{number}", "session_id": "s", "tool_call": {kind: about},
+    }  # fmt: skip
 
 
 CURSOR = [

@@ -61,6 +61,17 @@ def test_the_same_sources_give_the_same_bytes(tmp_path: Path, format: str) -> No
     assert not [name for name in first if name.split("/")[-1].startswith(".") or name.endswith(".lock")]
 
 
+@pytest.mark.parametrize("format", FILES)
+def test_progress_counts_up_to_its_total_and_one_format_is_not_called_mixed(
+    tmp_path: Path, format: str
+) -> None:
+    seen: list[tuple[int, int, str]] = []
+    source = sources(tmp_path / "in", format)
+    done = convert(None, [source], tmp_path / "out", progress=lambda *step: seen.append(step))
+    assert [step[:2] for step in seen] == [(number, len(seen)) for number in range(len(seen))]
+    assert codes(done)["format-mixed"] == 0
+
+
 def test_short_ledgers_are_held_and_long_ones_are_files_with_the_same_bytes(tmp_path: Path) -> None:
     for name, said in [("short", "done"), ("long", "x" * SHORT_BYTES), ("other", "done too")]:
         chat = [{"role": "user", "content": "ticket"}, {"role": "assistant", "content": said}]
@@ -194,11 +205,6 @@ def test_a_file_whose_records_mix_two_formats_is_named(tmp_path: Path, span_firs
     ]
 
 
-@pytest.mark.parametrize("format", FILES)
-def test_a_file_of_one_format_is_not_called_mixed(tmp_path: Path, format: str) -> None:
-    assert codes(convert(None, [sources(tmp_path / "in", format)], tmp_path / "out"))["format-mixed"] == 0
-
-
 @pytest.mark.parametrize(
     "old", ["", "[]", "{}", '{"schema": 3}', '{"schema": "untaken.loss/1", "conversions": [1]}']
 )
@@ -221,16 +227,6 @@ def test_a_cancelled_conversion_leaves_nothing(tmp_path: Path) -> None:
         convert("devai", [source], tmp_path / "out", progress=cancel)
     assert written(tmp_path / "out") == {"kept.txt": b"mine"}
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["kept.txt"]
-
-
-@pytest.mark.parametrize("format", FILES)
-def test_progress_counts_up_to_its_total(tmp_path: Path, format: str) -> None:
-    seen: list[tuple[int, int, str]] = []
-    convert(
-        format, [sources(tmp_path / "in", format)], tmp_path / "out", progress=lambda *step: seen.append(step)
-    )
-    assert [done for done, _, _ in seen] == list(range(len(seen)))
-    assert {total for _, total, _ in seen} == {len(seen)}
 
 
 def test_old_heads_never_outlive_their_ledger(tmp_path: Path) -> None:

@@ -47,15 +47,11 @@ LOOKED_AT: Final = {
 }
 """Places that decide how others are read, and reach no run."""
 INSTEAD: Final = {
-    "inspect": {"events[].function"},
-    "goose": {"conversation[].id"},
+    "inspect": {"events[].function"}, "goose": {"conversation[].id"},
     "opencode": {"messages[].info.id", "messages[].info.sessionID", "messages[].parts[].id"},
-    "promptfoo": {"response.cost"},
-    "vscode-chat": {"requests[].result.errorDetails.message"},
-    "cline": {"partial"},
-    "otel": {"resource.service.name"},
-    "terminal-bench": {"id"},
-}
+    "promptfoo": {"response.cost"}, "vscode-chat": {"requests[].result.errorDetails.message"},
+    "cline": {"partial"}, "otel": {"resource.service.name"}, "terminal-bench": {"id"},
+}  # fmt: skip
 """Places that are read where another one is not there, or another value is."""
 
 
@@ -120,18 +116,13 @@ def shown(run: Run, field: RunField) -> Any:
     metrics = (finished.metrics or {}).items()
     timed = (started.metadata or {}).get("timestamps") != "synthesised"
     values: dict[RunField, Any] = {
-        "agent": run.agent,
-        "model": started.model,
-        "version": started.version,
-        "prompt version": started.prompt_version,
-        "task": run.task_id,
-        "task text": (started.metadata or {}).get("input"),
-        "target": (started.metadata or {}).get("target"),
-        "outcome": finished.success,
-        "tokens": [each for name, each in metrics if "tokens" in name],
+        "agent": run.agent, "model": started.model, "version": started.version,
+        "prompt version": started.prompt_version, "task": run.task_id,
+        "task text": (started.metadata or {}).get("input"), "target": (started.metadata or {}).get("target"),
+        "outcome": finished.success, "tokens": [each for name, each in metrics if "tokens" in name],
         "cost": finished.cost,
         "time": [started.ts.year, finished.ts.year] if timed and started.ts.year != 2000 else None,
-    }
+    }  # fmt: skip
     return values[field]
 
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from foreign_files import codes, converted, devai_human, devai_sheet, devai_step, put
+from reading import Case, case, each
+from trace_records import put_record
 
 from untaken.ledger import Message, Observation, Run, Verdict
 from untaken.plans import PlanGraph, edges, load_graphs
@@ -181,15 +183,6 @@ def test_faulty_steps_keep_their_run(tmp_path: Path, desc: str, changed: Any, co
     assert [e.ts for e in run.events] == sorted(e.ts for e in run.events)
 
 
-@pytest.mark.parametrize("steps", ["[]", "null", "[null]", "{}"])
-def test_a_trajectory_without_steps_is_named(tmp_path: Path, steps: str) -> None:
-    put(tmp_path / "in" / STEPS, steps)
-    put(tmp_path / "in" / HUMAN, ALL)
-    conversion, (run,) = converted("devai", tmp_path / "out", tmp_path / "in")
-    assert run.finished.steps is None
-    assert set(codes(conversion)) & {"missing-trajectory", "not-this-format"}
-
-
 def test_loose_files_are_recognised_by_their_content(tmp_path: Path) -> None:
     human = put(tmp_path / "a" / TASK, ALL)
     judge = put(tmp_path / "b" / TASK, devai_sheet(True, False, True))
@@ -225,54 +218,47 @@ def test_an_archive_keeps_its_folders(tmp_path: Path) -> None:
     assert zipped.events == plain.events
 
 
+def judged(judge: str, **human: Any) -> dict[str, Any]:
+    return {f"judgment/Crew/{judge}/{TASK}": devai_human(True, True, True, **human)}
+
+
 JUDGES = {
     "agent_as_a_judge/black_box": "judge:agent_as_a_judge/black_box",
     "llm_as_a_judge/gray_box": "judge:llm_as_a_judge/gray_box",
     "human_as_a_judge": "human:consensus",
     "human_as_a_judge/ann": "human:ann",
 }
+WHOLE = {HUMAN: ALL, PLAN: devai_sheet(), STEPS: STEP_LIST}
+PEOPLE = judged("human_as_a_judge/ann") | judged("human_as_a_judge/bob", executed=False)
+LAYOUTS = [
+    *(case(f"a trajectory of {empty}", {STEPS: empty, HUMAN: ALL}, steps=None, found={code})
+      for empty, code in (([], "missing-trajectory"), (None, "not-this-format"), ([None], "not-this-format"),
+                          ({}, "not-this-format"))),
+    case("people who disagree on the outcome leave it unknown", PEOPLE, success=None,
+         counts={"reviewers-disagree": 1}),
+    case("the same file nested twice is read once",
+         WHOLE | {f"copy/{name}": content for name, content in WHOLE.items()}, run="devai/Crew/01_Boat",
+         counts={"duplicate-file": 3}),
+    case("a second run of a task is kept apart",
+         {f"first/{HUMAN}": ALL, f"second/{HUMAN}": devai_human(False, False, False)},
+         runs=["devai/Crew/01_Boat", "devai/Crew/01_Boat~2"], counts={"duplicate-run": 1}),
+    case("two plans of one task are named",
+         {f"first/{PLAN}": devai_sheet(), f"second/{PLAN}": devai_sheet(requirements=[requirement()])},
+         runs=[], counts={"graph-differs": 1}),
+    case("other files beside are left and named", {PLAN: devai_sheet(), "devai/x.json": {"generic": "…"}},
+         runs=[], codes={"not-this-format", "nothing-added", "no-runs"}),
+]  # fmt: skip
+
+
+@each(LAYOUTS)
+def test_a_folder_is_read(tmp_path: Path, case: Case) -> None:
+    case.lies("devai", tmp_path)
 
 
 def test_judges_are_named_by_their_folders(tmp_path: Path) -> None:
-    for name in JUDGES:
-        put(tmp_path / "in" / "judgment" / "Crew" / name / TASK, ALL)
-    _, (run,) = converted("devai", tmp_path / "out", tmp_path / "in")
+    files = {name: content for judge in JUDGES for name, content in judged(judge).items()}
+    _, (run,) = converted("devai", tmp_path / "out", put_record(tmp_path / "in", files))
     assert {by for by, _ in verdicts(run)} == set(JUDGES.values())
-
-
-def test_people_who_disagree_on_the_outcome_leave_it_unknown(tmp_path: Path) -> None:
-    for name, executed in (("ann", True), ("bob", False)):
-        sheet = devai_human(True, True, True, executed=executed)
-        put(tmp_path / "in" / "judgment" / "Crew" / "human_as_a_judge" / name / TASK, sheet)
-    conversion, (run,) = converted("devai", tmp_path / "out", tmp_path / "in")
-    assert run.finished.success is None
-    assert codes(conversion)["reviewers-disagree"] == 1
-
-
-def test_the_same_file_nested_twice_is_read_once(tmp_path: Path) -> None:
-    for place in ("in", "in/copy"):
-        put(tmp_path / place / HUMAN, ALL)
-        put(tmp_path / place / PLAN, devai_sheet())
-        put(tmp_path / place / STEPS, STEP_LIST)
-    conversion, runs = converted("devai", tmp_path / "out", tmp_path / "in")
-    assert (len(runs), codes(conversion)["duplicate-file"]) == (1, 3)
-
-
-def test_a_second_run_of_a_task_is_kept_apart(tmp_path: Path) -> None:
-    put(tmp_path / "in" / "first" / HUMAN, ALL)
-    put(tmp_path / "in" / "second" / HUMAN, devai_human(False, False, False))
-    conversion, runs = converted("devai", tmp_path / "out", tmp_path / "in")
-    assert [run.run_id for run in runs] == ["devai/Crew/01_Boat", "devai/Crew/01_Boat~2"]
-    assert codes(conversion)["duplicate-run"] == 1
-
-
-def test_two_plans_of_one_task_are_named(tmp_path: Path) -> None:
-    put(tmp_path / "in" / "first" / PLAN, devai_sheet())
-    put(tmp_path / "in" / "second" / PLAN, devai_sheet(requirements=[requirement()]))
-    conversion, _ = converted("devai", tmp_path / "out", tmp_path / "in")
-    assert codes(conversion)["graph-differs"] == 1
-    (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
-    assert len(graph.sub_goals) == 3
 
 
 def test_a_list_of_instances_is_read_by_the_names_inside(tmp_path: Path) -> None:
@@ -280,12 +266,6 @@ def test_a_list_of_instances_is_read_by_the_names_inside(tmp_path: Path) -> None
     converted("devai", tmp_path / "out", put(tmp_path / "instances" / "all.json", sheets))
     graphs = load_graphs(tmp_path / "out" / "graphs").graphs
     assert sorted(graph.id for graph in graphs) == ["devai-00_Boat", "devai-01_Boat", "devai-02_Boat"]
-
-
-def test_other_files_beside_are_left_and_named(tmp_path: Path) -> None:
-    put(tmp_path / "in" / "devai" / "constraints.json", {"generic": "…"})
-    _, _, found = imported(tmp_path, plan=devai_sheet())
-    assert found == {"not-this-format", "nothing-added", "no-runs"}
 
 
 WORDS = ["load the data", "train the model", "finetune it", "save it"]

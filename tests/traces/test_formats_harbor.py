@@ -18,15 +18,11 @@ from untaken.traces import Conversion, sample_of
 from untaken.traces.registry import recognise_files
 
 RESULT: dict[str, Any] = {
-    "task_name": "fix-it",
-    "trial_name": "fix-it__1",
-    "config": {"agent": {"model_name": "opus"}},
-    "started_at": "2026-01-01T00:00:00Z",
-    "finished_at": "2026-01-01T00:05:00Z",
+    "task_name": "fix-it", "trial_name": "fix-it__1", "config": {"agent": {"model_name": "opus"}},
+    "started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:05:00Z",
     "agent_info": {"name": "claude-code", "version": "2", "model_info": None},
-    "agent_result": {"n_input_tokens": 7, "cost_usd": None},
-    "verifier_result": {"rewards": {"reward": 1.0}},
-}
+    "agent_result": {"n_input_tokens": 7, "cost_usd": None}, "verifier_result": {"rewards": {"reward": 1.0}},
+}  # fmt: skip
 BASH = {"tool_call_id": "c", "function_name": "Bash", "arguments": {"command": "ls"}}
 STEPS = [
     {"step_id": 1, "source": "user", "message": "Fix it."},
@@ -73,12 +69,8 @@ class Trial(NamedTuple):
 
 
 NAMED = {
-    "run": "fix-it__1",
-    "task": "fix-it",
-    "agent": "claude-code/opus",
-    "success": True,
-    "tools": ["Bash"],
-}
+    "run": "fix-it__1", "task": "fix-it", "agent": "claude-code/opus", "success": True, "tools": ["Bash"],
+}  # fmt: skip
 SAID = {"type": "text", "text": "done"}
 INIT = {"type": "system", "subtype": "init", "session_id": "s", "model": "opus"}
 ENDED = {"type": "result", "session_id": "s", "result": "done", "num_turns": 1}

@@ -154,13 +154,9 @@ def test_values_are_counted_by_place() -> None:
 def test_what_is_kept_below_a_dropped_place_is_counted_as_kept() -> None:
     places = Places(["info.status", "info.cost.total", "info.calls[].args.**"], ["info.**"])
     value = {
-        "info": {
-            "status": "ok",
-            "cost": {"total": 1, "tax": 2},
-            "other": {"x": 3},
-            "calls": [{"args": {"y": 4}, "n": 5}],
-        }
-    }
+        "info": {"status": "ok", "cost": {"total": 1, "tax": 2}, "other": {"x": 3},
+            "calls": [{"args": {"y": 4}, "n": 5}]},
+    }  # fmt: skip
     _, held = Tidier(places, Findings(None)).record(value, "")
     assert dict(held) == {"info.status": 1, "info.cost.total": 1, "info.calls[].args.**": 1, "info.**": 3}
 

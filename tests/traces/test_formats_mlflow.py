@@ -19,15 +19,11 @@ def span(number: int, kind: str, name: str, given_: Any, said: Any) -> dict[str,
     about = {"mlflow.spanType": kind, "mlflow.spanInputs": given_, "mlflow.spanOutputs": said}
     began = START + number * 10**9
     return {
-        "trace_id": "AAAA",
-        "span_id": f"s{number}",
-        "parent_span_id": "s0" if number else None,
-        "name": name,
-        "start_time_unix_nano": began,
-        "end_time_unix_nano": began + 5 * 10**8,
+        "trace_id": "AAAA", "span_id": f"s{number}", "parent_span_id": "s0" if number else None, "name": name,
+        "start_time_unix_nano": began, "end_time_unix_nano": began + 5 * 10**8,
         "status": {"code": "STATUS_CODE_OK", "message": ""},
         "attributes": {key: json.dumps(value) for key, value in about.items()},
-    }
+    }  # fmt: skip
 
 
 def model(number: int, message: dict[str, Any], *asked: dict[str, Any]) -> dict[str, Any]:

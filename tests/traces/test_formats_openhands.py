@@ -58,12 +58,9 @@ FIRST, LAST = (
     for cost in (0.125, 0.25)
 )
 EVALUATED = {
-    "instance_id": "box",
-    "history": OLD,
-    "metadata": {"llm_config": {"model": "m"}},
-    "metrics": {"accumulated_cost": 0.25},
-    "report": {"resolved": False},
-}
+    "instance_id": "box", "history": OLD, "metadata": {"llm_config": {"model": "m"}},
+    "metrics": {"accumulated_cost": 0.25}, "report": {"resolved": False},
+}  # fmt: skip
 FILES: dict[str, dict[str, Any]] = {
     "a trajectory": {"box.json": OLD},
     "an evaluation": {"output.jsonl": [EVALUATED]},

@@ -34,15 +34,10 @@ def span(number: int, name: str, parent: int | None = 1, **about: Any) -> dict[s
     """An OTLP span with these attributes."""
     began = START + number * 10**9
     return {
-        "traceId": "t1",
-        "spanId": f"s{number}",
-        "parentSpanId": f"s{parent}" if parent else "",
-        "startTimeUnixNano": str(began),
-        "endTimeUnixNano": str(began + 5 * 10**8),
-        "name": name,
-        "status": {"code": 1},
-        "attributes": attributes(**about),
-    }
+        "traceId": "t1", "spanId": f"s{number}", "parentSpanId": f"s{parent}" if parent else "",
+        "startTimeUnixNano": str(began), "endTimeUnixNano": str(began + 5 * 10**8), "name": name,
+        "status": {"code": 1}, "attributes": attributes(**about),
+    }  # fmt: skip
 
 
 def otlp(*spans: dict[str, Any], **resource: str) -> dict[str, Any]:
@@ -90,14 +85,10 @@ def dumped(number: int, each: dict[str, Any]) -> dict[str, Any]:
     parent = "0x" + each["parentSpanId"] if each["parentSpanId"] else None
     at = f"2026-01-01T00:00:0{number}"
     return {
-        "name": each["name"],
-        "context": {"trace_id": "0xt1", "span_id": "0x" + each["spanId"]},
-        "parent_id": parent,
-        "start_time": f"{at}Z",
-        "end_time": f"{at}.5Z",
-        "status": {"status_code": "OK"},
+        "name": each["name"], "context": {"trace_id": "0xt1", "span_id": "0x" + each["spanId"]},
+        "parent_id": parent, "start_time": f"{at}Z", "end_time": f"{at}.5Z", "status": {"status_code": "OK"},
         "attributes": attributes_of(each["attributes"]),
-    }
+    }  # fmt: skip
 
 
 MODEL = span(
@@ -148,15 +139,11 @@ def of_jaeger(each: dict[str, Any]) -> dict[str, Any]:
     began, ended = (int(each[f"{name}TimeUnixNano"]) // 1000 for name in ("start", "end"))
     above = {"refType": "CHILD_OF", "traceID": each["traceId"], "spanID": each["parentSpanId"]}
     return {
-        "traceID": each["traceId"],
-        "spanID": each["spanId"],
-        "operationName": each["name"],
-        "references": [above] if each["parentSpanId"] else [],
-        "processID": "p1",
-        "startTime": began,
+        "traceID": each["traceId"], "spanID": each["spanId"], "operationName": each["name"],
+        "references": [above] if each["parentSpanId"] else [], "processID": "p1", "startTime": began,
         "duration": ended - began,
         "tags": [{"key": key, "value": value} for key, value in values(each).items()],
-    }
+    }  # fmt: skip
 
 
 def nested(each: dict[str, Any], *below: dict[str, Any]) -> dict[str, Any]:
@@ -202,12 +189,8 @@ FAILED["tags"] += [{"key": "error", "value": True}]
 
 def logged(name: str, body: Any, on: str = "s2", **about: Any) -> dict[str, Any]:
     record = {
-        "eventName": name,
-        "traceId": "t1",
-        "spanId": on,
-        "body": body,
-        "attributes": attributes(**about),
-    }
+        "eventName": name, "traceId": "t1", "spanId": on, "body": body, "attributes": attributes(**about),
+    }  # fmt: skip
     return {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
 
 

@@ -22,16 +22,11 @@ QUESTION, REPLY = "How is the weather?", "It rains."
 def span(number: int, attributes: Names, *, parent: int | None = 1, **more: Any) -> dict[str, Any]:
     """A span as the SDK's exporter dumps it."""
     return {
-        "name": f"span {number}",
-        "context": {"trace_id": "0xa1", "span_id": f"0x{number}"},
-        "parent_id": f"0x{parent}" if parent else None,
-        "start_time": 1_760_000_000 + number,
-        "end_time": 1_760_000_000.5 + number,
-        "status": {"status_code": "UNSET"},
-        "attributes": dict(attributes),
-        "events": [],
-        **more,
-    }
+        "name": f"span {number}", "context": {"trace_id": "0xa1", "span_id": f"0x{number}"},
+        "parent_id": f"0x{parent}" if parent else None, "start_time": 1_760_000_000 + number,
+        "end_time": 1_760_000_000.5 + number, "status": {"status_code": "UNSET"},
+        "attributes": dict(attributes), "events": [], **more,
+    }  # fmt: skip
 
 
 def parts(role: str, *parts: Names) -> dict[str, Any]:
@@ -131,19 +126,12 @@ def called(second: int, output: str, tokens: int, given: int) -> dict[str, Any]:
 
 
 DEEPEVAL: dict[str, Any] = {
-    "uuid": "t1",
-    "startTime": "2026-01-01T00:00:00Z",
-    "endTime": "2026-01-01T00:00:09Z",
-    "input": "Go.",
-    "tags": ["x"],
-    "baseSpans": [],
-    "agentSpans": [listed(1, "agent", "clerk", parentUuid=None)],
+    "uuid": "t1", "startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T00:00:09Z", "input": "Go.",
+    "tags": ["x"], "baseSpans": [], "agentSpans": [listed(1, "agent", "clerk", parentUuid=None)],
     "llmSpans": [called(2, "I look.", 5, 2), called(5, "Done.", 7, 1)],
-    "toolSpans": [
-        listed(3, "tool", "look", input={"day": 1}, output="monday"),
-        listed(4, "tool", "find", input={"day": 2}, status="ERRORED", error="no such day"),
-    ],
-}
+    "toolSpans": [listed(3, "tool", "look", input={"day": 1}, output="monday"),
+        listed(4, "tool", "find", input={"day": 2}, status="ERRORED", error="no such day")],
+}  # fmt: skip
 BOOK = {"name": "book", "input": "Go.", "actualOutput": "Done.", "trace": DEEPEVAL}
 TESTED = [
     case("a trace", DEEPEVAL, agent="clerk", model="m", success=None,

@@ -84,13 +84,9 @@ def with_field(content: Any, name: str, value: Any) -> Any:
 
 
 LISTED = {
-    "inspect": "samples",
-    "tau2-bench": "simulations",
-    "promptfoo": "results",
-    "terminal-bench": "results",
-    "adk-eval": "eval_case_results",
-    "adk-evalset": "eval_cases",
-}
+    "inspect": "samples", "tau2-bench": "simulations", "promptfoo": "results", "terminal-bench": "results",
+    "adk-eval": "eval_case_results", "adk-evalset": "eval_cases",
+}  # fmt: skip
 """Where the runs of a file are, by format."""
 
 

@@ -32,12 +32,9 @@ def returned(**more: Any) -> dict[str, Any]:
 
 HISTORY = [ASK, CALL, returned(), DONE]
 SHAPES = {
-    "a list": HISTORY,
-    "a list of lists": [HISTORY],
-    "a line a message": lines(*HISTORY),
-    "a line a history": json.dumps(HISTORY) + "\n",
-    "an object": {"message_history": HISTORY},
-}
+    "a list": HISTORY, "a list of lists": [HISTORY], "a line a message": lines(*HISTORY),
+    "a line a history": json.dumps(HISTORY) + "\n", "an object": {"message_history": HISTORY},
+}  # fmt: skip
 ANSWERS: list[tuple[dict[str, Any], bool | None]] = [
     (returned(), None),
     (returned(outcome="success"), True),

@@ -1,4 +1,4 @@
-"""Formats are recognised by what a file holds; other packages add their own."""
+"""Formats are recognised by what a file holds, wherever it is in it; other packages add their own."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from foreign_files import converted, put
 from hypothesis import given
 from hypothesis import strategies as st
+from trace_pieces import claude_line
+from trace_records import RECORDS, put_record, written
 
 from untaken.errors import UntakenError
 from untaken.ledger import read_ledger
-from untaken.traces import Sample, convert, formats, importers, recognise_files, sample_of, sniff
+from untaken.traces import Sample, convert, formats, importers, recognise, recognise_files, sample_of, sniff
 from untaken.traces.registry import installed_importers
-from untaken.traces.sample import RECORDS
+from untaken.traces.sample import OUTLINED_RECORDS
+from untaken.traces.sample import RECORDS as SAMPLED
+from untaken.traces.sources import HEAD_BYTES
 from untaken.workspace import Workspace
 from untaken.workspace.intake import take_in
 
@@ -74,7 +79,7 @@ def test_a_sample_holds_the_records_as_far_as_they_go(case: Head) -> None:
 @given(content=st.binary(max_size=300) | st.text('{}[],":\\a1 \n', max_size=300).map(str.encode))
 def test_any_bytes_give_a_sample(content: bytes) -> None:
     sample = sample_of("x", content)
-    assert len(sample.records) <= RECORDS
+    assert len(sample.records) <= SAMPLED
     assert sample.first is not None
 
 
@@ -98,7 +103,7 @@ def test_a_cut_document_is_read_up_to_the_cut_and_never_beyond(value: Any, cut: 
 )
 def test_hostile_text_costs_about_one_pass(unit: str) -> None:
     sample = sample_of("x", (unit * 64_000).encode())
-    assert len(sample.records) <= RECORDS
+    assert len(sample.records) <= SAMPLED
 
 
 def test_a_zip_archive_lists_its_members() -> None:
@@ -196,13 +201,9 @@ def test_companions_of_a_recognised_file_are_of_its_format(plugins: Path) -> Non
     installed(plugins, "trial", COMPANIONS, "trial = trial:IMPORTER")
     tau = json.dumps([{"task_id": 1, "reward": 1, "info": {}, "traj": []}]).encode()
     files = {
-        "a/log.jsonl": SHOP_LOG,
-        "a/notes.txt": b"fine",
-        "a/agent/deep/trace.json": tau,
-        "a/other.json": tau,
-        "b/agent/trace.json": tau,
-        "b/notes.txt": b"fine",
-    }
+        "a/log.jsonl": SHOP_LOG, "a/notes.txt": b"fine", "a/agent/deep/trace.json": tau, "a/other.json": tau,
+        "b/agent/trace.json": tau, "b/notes.txt": b"fine",
+    }  # fmt: skip
     want = ["trial", "trial", "trial", "tau-bench", "tau-bench", None]
     assert recognise_files(sample_of(name, content) for name, content in files.items()) == want
     sys.modules.pop("trial", None)
@@ -224,3 +225,56 @@ def test_of_a_chat_list_only_what_it_says_counts() -> None:
     )
     assert sniff("x.json", said.encode()) is None
     assert isinstance(sample_of("x", said.encode()), Sample)
+
+
+FILES = [
+    (format, name) for format, files in RECORDS.items() for name in files if format not in ("aider", "cursor")
+]
+LISTS = [(format, name) for format, name in FILES if isinstance(RECORDS[format][name], list)]
+LONG = 'He said: "x"\\n' * HEAD_BYTES
+"""Longer than what is read of a file first, with quotes and escapes in it."""
+
+
+def alone(format: str, name: str) -> str | None:
+    return recognise(sample_of(name, written(name, RECORDS[format][name])))
+
+
+@pytest.mark.parametrize(("format", "name"), FILES, ids=str)
+def test_a_long_text_first_hides_no_format(format: str, name: str) -> None:
+    content = RECORDS[format][name]
+    first, *rest = content if isinstance(content, list) else [content]
+    late: Any = [{"about": LONG, **first}, *rest]
+    late = late if isinstance(content, list) else late[0]
+    assert recognise(sample_of(name, written(name, late))) == alone(format, name)
+
+
+@pytest.mark.parametrize("others", [{"note": "x"}, {"type": "summary", "summary": "x"}], ids=str)
+@pytest.mark.parametrize(("format", "name"), LISTS, ids=str)
+def test_many_other_records_first_hide_no_format(format: str, name: str, others: dict[str, Any]) -> None:
+    late = [others] * (SAMPLED * 4) + RECORDS[format][name]
+    assert recognise(sample_of(name, written(name, late))) == alone(format, name)
+
+
+def test_a_trace_below_the_input_of_another_is_recognised_at_any_length(tmp_path: Path) -> None:
+    trace = RECORDS["langfuse"]["t.json"]
+    about = {name: value for name, value in trace.items() if name != "observations"}
+    download = {"trace": {**about, "input": {"text": LONG}}, "observations": trace["observations"]}
+    source = put(tmp_path / "trace.json", download)
+    done, (run,) = converted(None, tmp_path / "out", source)
+    assert (done.format, run.agent) == ("langfuse", "clerk")
+
+
+def test_a_session_after_thousands_of_summaries_is_converted(tmp_path: Path) -> None:
+    summary = {"type": "summary", "summary": "A desk", "leafUuid": "x"}
+    lines = [summary] * 5000 + [claude_line(0, "user", "Go."), claude_line(1, "assistant", "Done.")]
+    done, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", {"s.jsonl": lines}))
+    assert (done.format, run.agent) == ("claude-code", "claude-code/opus")
+
+
+def test_a_file_of_no_format_is_read_through_once_and_not_without_end() -> None:
+    lines = [{"note": "x"}] * (OUTLINED_RECORDS + 10) + [claude_line(0, "user", "Go.")]
+    sample = sample_of("s.jsonl", "".join(json.dumps(each) + "\n" for each in lines).encode())
+    assert recognise(sample) is None
+    outline = sample.outline()
+    assert outline is sample.outline()
+    assert len(outline.records) <= SAMPLED

@@ -13,13 +13,10 @@ from trace_pieces import DONE, GO
 from untaken.traces import recognise, sample_of
 
 ASKED = {
-    "gen_ai.operation.name": "chat",
-    "gen_ai.request.model": "m",
-    "gen_ai.input.messages": json.dumps([GO]),
-    "gen_ai.output.messages": json.dumps([DONE]),
-    "gen_ai.usage.input_tokens": 5,
+    "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.input.messages": json.dumps([GO]),
+    "gen_ai.output.messages": json.dumps([DONE]), "gen_ai.usage.input_tokens": 5,
     "gen_ai.usage.output_tokens": 2,
-}
+}  # fmt: skip
 SPANS: list[tuple[str, str | None, str, dict[str, Any]]] = [
     ("1", None, "clerk", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "clerk"}),
     ("2", "1", "chat m", ASKED),

@@ -15,6 +15,7 @@ from untaken.ledger import Message, Observation, Plan, Run, ToolCall, read_ledge
 from untaken.traces import convert, mapped_importer, own_importers
 from untaken.traces.format_info import Conversion
 from untaken.traces.mapped import parse_mapping
+from untaken.traces.mapped.checking import MappingCheck, check_mapping
 
 OWN = """
 format: our-bot
@@ -265,24 +266,26 @@ def test_messages_of_a_known_form_are_read_whole(tmp_path: Path) -> None:
 
 
 BASE = "format: f\nrun: {agent: \"'a'\"}\nitems: []\n"
+
+
+def one_rule(rule: str) -> str:
+    return BASE.replace("items: []", f"items:\n  - {rule}")
+
+
 REFUSED: list[tuple[str, int | None, str]] = [
     ("format: f\nitems: []\n", 1, "the file has no `run`"),
     (BASE + "more: 1\n", 4, "`more` is not known here"),
     (BASE.replace("format: f", "format: No Good"), 1, "small letters"),
-    (BASE.replace("items: []", "items:\n  - {say: {content: a}, plan: b}"), 4, "a rule does one thing"),
-    (BASE.replace("items: []", "items:\n  - {when: {a: 1}}"), 4, "this one says nothing"),
-    (BASE.replace("items: []", "items:\n  - {call: {arguments: a}}"), 4, "has no `tool`"),
-    (BASE.replace("items: []", "items:\n  - say: {content: 'a..b'}"), 4, "is no path"),
-    (BASE.replace("items: []", "items:\n  - say: {content: '{a'}"), 4, "braces"),
-    (BASE.replace("items: []", "items:\n  - say: {content: '/a[].b'}"), 4, "goes through no list"),
-    (BASE.replace("items: []", "items:\n  - {when: {a: {kind: date}}, plan: b}"), 4, "no kind 'date'"),
-    (BASE.replace("items: []", "items:\n  - {when: {a: {kind: [text]}}, plan: b}"), 4, "no kind"),
-    (BASE.replace("items: []", "items:\n  - {when: {a: {kind: null}}, plan: b}"), 4, "no kind None"),
-    (
-        BASE.replace("items: []", "items:\n  - {when: {a: {matches: '.*'}}, plan: b}"),
-        4,
-        "`matches` is not known",
-    ),
+    (one_rule("{say: {content: a}, plan: b}"), 4, "a rule does one thing"),
+    (one_rule("{when: {a: 1}}"), 4, "this one says nothing"),
+    (one_rule("{call: {arguments: a}}"), 4, "has no `tool`"),
+    (one_rule("say: {content: 'a..b'}"), 4, "is no path"),
+    (one_rule("say: {content: '{a'}"), 4, "braces"),
+    (one_rule("say: {content: '/a[].b'}"), 4, "goes through no list"),
+    (one_rule("{when: {a: {kind: date}}, plan: b}"), 4, "no kind 'date'"),
+    (one_rule("{when: {a: {kind: [text]}}, plan: b}"), 4, "no kind"),
+    (one_rule("{when: {a: {kind: null}}, plan: b}"), 4, "no kind None"),
+    (one_rule("{when: {a: {matches: '.*'}}, plan: b}"), 4, "`matches` is not known"),
     (BASE.replace("items: []", "items: {}"), 3, "a list of rules"),
     (BASE + "recognise:\n  - {sure: certain}\n", 5, "every file"),
     (BASE + "recognise:\n  - {sure: quite, names: [a]}\n", 5, "`sure` is one of"),
@@ -331,3 +334,40 @@ def test_a_format_of_your_own_has_a_name_of_its_own() -> None:
     with pytest.raises(UntakenError) as refused, own_importers([taken]):
         pass
     assert refused.value.code == "format-name-taken"
+
+
+HEAD = """format: desk
+files: [.json, .jsonl]
+recognise: [{sure: certain, names: [call, steps]}]
+left_out: [DEBUG]
+"""
+LINES = [{"call": "a", "steps": ["look"], "debug": {"x": [1]}}, {"call": "b", "steps": ["pay"], "note": 1}]
+
+
+def checked(tmp_path: Path, mapping: str, content: str) -> MappingCheck:
+    """A mapping tried on data: what of it no rule reads."""
+    file = tmp_path / "x.jsonl"
+    file.write_text(content, encoding="utf-8")
+    return check_mapping(mapped_importer(parse_mapping(mapping, "m")), [file])
+
+
+@pytest.mark.parametrize(
+    ("runs", "below"),
+    [("", ""), ("runs: {lines: true}\n", "[]."), ("runs: {by: call}\n", "[].")],
+    ids=["a record each", "all lines of a file", "records that share a value"],
+)
+def test_a_list_that_a_rule_reads_counts_as_read_however_records_are_grouped(
+    tmp_path: Path, runs: str, below: str
+) -> None:
+    each = "each: '[]', " if below else ""
+    rules = f"{runs}run: {{id: {{first: '{below}call'}}}}\nitems: [{{{each}plan: 'steps[]'}}]\n"
+    left = HEAD.replace("DEBUG", f"'{below}debug'")
+    found = checked(tmp_path, left + rules, "\n".join(map(json.dumps, LINES)))
+    assert found.events["PLAN"] == 2
+    assert {one.place: one.read for one in found.lists} == {"steps": True, "debug.x": False}
+
+
+def test_what_is_left_out_on_purpose_is_not_listed_as_unread(tmp_path: Path) -> None:
+    rules = "run: {id: call}\nitems: [{plan: 'steps[]'}]\n"
+    found = checked(tmp_path, HEAD.replace("DEBUG", "debug") + rules, "\n".join(map(json.dumps, LINES)))
+    assert [one.path for one in found.unread] == ["note"]

@@ -58,13 +58,8 @@ def test_a_run_that_records_no_steps_shows_the_verdicts_on_it() -> None:
 
 
 def test_results_stand_with_the_call_they_answer_and_a_failed_one_marks_it() -> None:
-    run = (
-        a_run()
-        .call("a")
-        .call("b")
-        .observe("late", ok=False, call_id="c1")
-        .observe("fine", ok=True, call_id="c2")
-    )
+    run = a_run().call("a").call("b").observe("late", ok=False, call_id="c1")
+    run.observe("fine", ok=True, call_id="c2")
     first, second = transcript_of(run.run(), WHY).items[1:]
     assert [[result.text for result in item.results] for item in (first, second)] == [["late"], ["fine"]]
     assert (first.failed, second.failed) == (True, False)
@@ -138,11 +133,10 @@ STEPS = st.lists(st.sampled_from(["search", "refund", "say", "fail"]), max_size=
 def built(steps):
     run = a_run()
     for step in steps:
-        run = (
+        if step == "say":
             run.say("ok")
-            if step == "say"
-            else run.call("search" if step == "fail" else step, ok=step != "fail")
-        )
+        else:
+            run.call("search" if step == "fail" else step, ok=step != "fail")
     return transcript_of(run.run(), score_run(run.run(), GRAPH))
 
 
@@ -154,11 +148,8 @@ def test_an_alignment_holds_every_item_of_both_runs_once_and_in_order(left, righ
     assert [line.right for line in lines if line.right is not None] == list(range(len(other.items)))
     for line in lines:
         if line.aligned:
-            a, b = one.items[line.left], other.items[line.right]
-            assert (a.kind, a.title if a.kind == "call" else "") == (
-                b.kind,
-                b.title if b.kind == "call" else "",
-            )
+            pair = one.items[line.left], other.items[line.right]
+            assert len({(each.kind, each.title if each.kind == "call" else "") for each in pair}) == 1
 
 
 @given(steps=STEPS)
@@ -177,12 +168,7 @@ def test_a_step_that_only_one_run_has_and_another_answer_are_marked() -> None:
 def test_no_event_of_the_conversation_is_lost(kinds) -> None:
     run = a_run()
     for kind in kinds:
-        if kind is Message:
-            run.say("x")
-        elif kind is ToolCall:
-            run.call("t")
-        else:
-            run.observe("y")
+        {Message: run.say, ToolCall: run.call, Observation: run.observe}[kind]("x")
     items = transcript_of(run.run(), WHY).items
     seqs = [item.seq for item in items if item.kind != "result"] + [r.seq for i in items for r in i.results]
     assert sorted(seqs) == [event.seq for event in run.run().events]
