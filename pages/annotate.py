@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.annotate import choice, discovery, first_graph, mapping, preview
+from components.annotate import choice, discovery, first_graph, preview
 from components.annotate import panel as annotate_panel
 from components.annotate import session as annotate_session
 from components.annotate import table as annotate_table
@@ -54,7 +54,7 @@ def view(here: EditorSession, seen: Preview | None) -> None:
         "Preview": lambda: preview.details(seen),
         "Table": lambda: annotate_table.table(here.graph),
         "Tasks and tools": lambda: annotate_tools.tools(here.graph),
-        "Mapping": lambda: mapping.workbench(here.graph),
+        "Mapping": lambda: annotate_tools.workbench(here.graph),
         "Suggest": lambda: discovery.suggest(here.graph),
         "Versions and export": lambda: annotate_versions.versions(here),
     }

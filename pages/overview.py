@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import figures
-from components.annotate import first_graph, graph_doubts
+from components.annotate import first_graph
 from components.overview import view
 from components.shared import cards, first_steps, sharing, starting, state, tables, text
 from untaken.analysis import HEADLINE, corpus_doubts, triage
@@ -42,7 +42,7 @@ cards.remarks(state.derived(ranking_remarks))
 if not seen.graphs:
     view.usage(state.derived(corpus_usage))
 starting.load_tables()
-graph_doubts.show([one for one in state.derived(corpus_doubts) if one.severity != "note"])
+first_graph.doubts([one for one in state.derived(corpus_doubts) if one.severity != "note"])
 
 
 def reading() -> None:

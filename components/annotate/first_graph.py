@@ -1,4 +1,4 @@
-"""A first plan graph for runs that have none: offered on Overview and Run, drafted on Annotate."""
+"""A first plan graph for runs that have none, offered on Overview and Run; where runs contradict theirs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import state
+from components.shared import state, text
 from components.shared.panels import panel
 from untaken.analysis import runs_without_graph
 from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.plans import PlanGraph, SubGoal, escape_glob, teaches
+from untaken.scoring import GraphDoubt
 from untaken.views import without_graph
 from untaken.visible import free_id
 
@@ -92,3 +93,29 @@ def chosen_runs() -> Sequence[Run]:
 def done() -> None:
     """The draft was taken or left."""
     st.session_state.pop(ASKED, None)
+
+
+SHOWN: Final = 3
+
+
+@panel
+def doubts(found: Sequence[GraphDoubt]) -> None:
+    """One warning with the first few, the others folded: a typo must not read as an agent's failure."""
+    for note in (doubt for doubt in found if doubt.severity == "note"):
+        st.caption(text.label(f"{note.message[:1].upper()}{note.message[1:]}.", 400))
+    grave = [doubt for doubt in found if doubt.severity != "note"]
+    if not grave:
+        return
+    with st.container(border=True, gap="xsmall", key="graph-doubts"):
+        count = counted(len(grave), "finding")
+        st.markdown(f":material/warning: **Check the plan graph first** · {count}")
+        for doubt in grave[:SHOWN]:
+            _doubt(doubt)
+        if grave[SHOWN:]:
+            with st.expander(f"{len(grave) - SHOWN} more"):
+                for doubt in grave[SHOWN : 10 * SHOWN]:
+                    _doubt(doubt)
+
+
+def _doubt(doubt: GraphDoubt) -> None:
+    st.text(text.one_line(f"{doubt.message}. {doubt.hint}", 400))

@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.annotate import graph_doubts
+from components.annotate import first_graph
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import AgentEffect, Corpus, Preview, corpus_doubts, preview
@@ -25,10 +25,10 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
     if not changed:
         # nothing has changed: no run is scored again for them
         known = state.derived(corpus_doubts, of_all=True)
-        graph_doubts.show([doubt for doubt in known if doubt.graph_id == graph.id])
+        first_graph.doubts([doubt for doubt in known if doubt.graph_id == graph.id])
         return None
     seen = _seen(graph)
-    graph_doubts.show(seen.doubts)
+    first_graph.doubts(seen.doubts)
     if not seen.runs:
         st.caption("No run in this workspace is scored with this graph, before or after saving.")
         return seen

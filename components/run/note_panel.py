@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import streamlit as st
@@ -11,8 +11,6 @@ import streamlit as st
 from components.failure_modes import mode_writing
 from components.review import signing, writing
 from components.run import events as run_events
-from components.run import unsaved
-from components.run.unsaved import PLACE, note_field, place_words
 from components.shared import drafts, reviewer, roles, state, text
 from components.shared.listeners import focus_keys
 from components.shared.panels import panel
@@ -46,6 +44,11 @@ MODE_FIELD: Final = "mode-field"
 SAVE_NOTE: Final = "note-save"
 MAKE_MODE: Final = "note-to-mode"
 SEEN: Final = "note_places_seen"
+MOST_UNSAVED: Final = 8
+TITLE_CHARS: Final = 26
+"""Of a sub-goal: what a note is about fits on one line beside *Whole run*."""
+PLACE: Final = "note_place"
+"""What of a run the note panel is about."""
 
 
 @panel
@@ -73,7 +76,7 @@ def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, goals: Mapping[s
             _suggested(run, place, taxonomy)
         _assigned(run, taxonomy, goals)
         _notes(run, goals)
-        unsaved.mention(run, place, goals)
+        _mention(run, place, goals)
         focus_keys({"N": NOTE_FIELD, "M": MODE_FIELD}, clicks={"C": MAKE_MODE}, saves={NOTE_FIELD: SAVE_NOTE})
 
 
@@ -363,3 +366,66 @@ def _suggester(
 ) -> tuple[ModeSuggester, SuggestionQuality]:
     filed = filed_texts(_runs, _taxonomy)
     return ModeSuggester(filed), suggestion_quality(filed)
+
+
+def place_words(place: Place, goals: Mapping[str, str]) -> str:
+    """Where in a run, in words; titles of sub-goals (by id) are untrusted text."""
+    if place.event is not None:
+        return f"Event {place.event:,}"
+    if place.sub_goal is None:
+        return "Whole run"
+    return text.short(goals.get(place.sub_goal, place.sub_goal), TITLE_CHARS)
+
+
+def note_field(run: Run, place: Place) -> drafts.DraftField:
+    """The field for a note; each place of each run has its own."""
+    if place == RUN:
+        return drafts.DraftField(name="note", about=(run.digest,))
+    where = ("event", str(place.event)) if place.event is not None else ("sub_goal", place.sub_goal or "")
+    return drafts.DraftField(name="note", about=(run.digest, *where))
+
+
+def reason_field(run: Run, sub_goal: str) -> drafts.DraftField:
+    """The field for why a sub-goal is met or not."""
+    return drafts.DraftField(name="why", about=(run.digest, sub_goal))
+
+
+def _mention(run: Run, here: Place, goals: Mapping[str, str]) -> None:
+    """Say which parts of the run but `here` have words that are not saved, each with a way there."""
+    found = [one for one in _unsaved(run, tuple(goals)) if one[0] != here]
+    for place, words in found[:MOST_UNSAVED]:
+        label = f"{words} · {text.label(place_words(place, goals))}"
+        st.button(
+            label,
+            key=f"unsaved-{note_field(run, place).key}-{words[:13]}",  # a place may have a note and a reason
+            icon=":material/edit_note:",
+            type="tertiary",
+            on_click=_select,
+            args=(run.digest, place),
+        )
+    if len(found) > MOST_UNSAVED:
+        st.caption(f"and {len(found) - MOST_UNSAVED:,} more")
+
+
+def _unsaved(run: Run, goals: tuple[str, ...]) -> Iterator[tuple[Place, str]]:
+    kept = drafts.kept_places()
+    if not kept:  # a run may have thousands of events: only then are they gone through
+        return
+    places = [RUN, *(Place(sub_goal=goal) for goal in goals)]
+    places += [Place(event=event.seq) for event in run.events]
+    for place in places:
+        if note_field(run, place).place in kept:
+            yield place, "Unsaved note"
+        if place.sub_goal is not None and reason_field(run, place.sub_goal).place in kept:
+            yield place, "Unsaved reason of a verdict"
+
+
+def _select(digest: str, place: Place) -> None:
+    """Select what a note is about."""
+    if place.event is not None:
+        run_events.open_event(place.event)
+    elif place == RUN:
+        st.session_state[PLACE] = RUN
+    else:
+        state.select(run=digest, sub_goal=place.sub_goal)
+        st.session_state[PLACE] = place

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.review import signing, writing
 from components.run.events import event_link
-from components.run.unsaved import reason_field
+from components.run.note_panel import reason_field
 from components.shared import after_saves, drafts, judges, reviewer, roles, state, text
 from components.shared.panels import panel
 from untaken.ledger import Run, Verdict
