@@ -21,8 +21,8 @@ from untaken.counterfactual import (
     evaluate_run,
 )
 from untaken.counterfactual.advantage import compare
-from untaken.counterfactual.contexts import context_words
 from untaken.counterfactual.evaluate import evaluate_runs
+from untaken.counterfactual.levels import context_words
 from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection

@@ -26,7 +26,11 @@ from untaken.counterfactual.insights import (
     insight_events as insight_events,
     insights_bytes as insights_bytes,
 )
-from untaken.counterfactual.levels import coarse_contexts as coarse_contexts, level_words as level_words
+from untaken.counterfactual.levels import (
+    coarse_contexts as coarse_contexts,
+    context_words as context_words,
+    level_words as level_words,
+)
 from untaken.counterfactual.run_evaluation import (
     Alternative as Alternative,
     Decision as Decision,
@@ -69,7 +73,6 @@ from untaken.counterfactual.memory import Signal as Signal, as_observation as as
 if TYPE_CHECKING:
     from untaken.counterfactual.choice import ChoiceSide as ChoiceSide, Points as Points
     from untaken.counterfactual.choices_gathered import Choices as Choices, choices as choices
-    from untaken.counterfactual.contexts import context_words as context_words
     from untaken.counterfactual.critical import CriticalCost as CriticalCost, critical_costs as critical_costs
     from untaken.counterfactual.evaluate import ABORTED as ABORTED
     from untaken.counterfactual.memory.record import (

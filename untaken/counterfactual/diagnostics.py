@@ -18,7 +18,6 @@ from untaken.counterfactual.balance import Balance, balance_of
 from untaken.counterfactual.evaluate import evaluate_runs
 from untaken.counterfactual.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 from untaken.counterfactual.off_policy import (
-    LoggedChoice,
     OffPolicyContrast,
     by_context,
     contrast,
@@ -274,14 +273,17 @@ class _Met:
     def balance(self) -> Iterator[Balance]:
         """Balance of every two skills that both have a history, once each."""
         for pair in self._once():
-            found = pair.balance()
+            found = balance_of(pair.snapshot, pair.context_hash, pair.alternative, pair.selected)
             if found.runs_selected and found.runs_alternative:
                 yield found
 
     def contrasts(self) -> Iterator[OffPolicyContrast]:
         """What logged odds say, of two skills met both ways once."""
         for pair in self._once():
-            yield pair.contrast(self._logged.get(pair.context_hash, ()))
+            yield contrast(
+                self._logged.get(pair.context_hash, ()), pair.context_hash, selected=pair.selected,
+                alternative=pair.alternative, weights=pair.weights,
+            )  # fmt: skip
 
     def _once(self) -> Iterator[_Pair]:
         for pair in self._pairs:
@@ -330,20 +332,6 @@ class _Pair:
             advantage_without=NOTHING_COMPARED if most is None else most.advantage,
             lost_without=tuple([one.run_id for one in each if _lost(whole, one)]),
             without=each,
-        )
-
-    def balance(self) -> Balance:
-        """Which tasks and agents are behind the two."""
-        return balance_of(self.snapshot, self.context_hash, self.alternative, self.selected)
-
-    def contrast(self, choices: Sequence[LoggedChoice]) -> OffPolicyContrast:
-        """The estimates from logged probabilities for both."""
-        return contrast(
-            choices,
-            self.context_hash,
-            selected=self.selected,
-            alternative=self.alternative,
-            weights=self.weights,
         )
 
     def _runs(self) -> list[str]:

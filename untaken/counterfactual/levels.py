@@ -1,9 +1,11 @@
-"""Which layer of a situation history is taken from: fine where enough is known, else coarser (§2b)."""
+"""Contexts in words, and the layer of a situation that history is taken from: the finest known (§2b)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+
+import msgspec
 
 from untaken.ledger import Run, in_common, readable
 
@@ -24,3 +26,29 @@ def coarse_contexts(runs: Iterable[Run]) -> dict[str, str | None]:
 def level_words(level: int | None, levels: int) -> str:
     """``history at level 3 of 4``; empty where there is no history, or no more than one layer."""
     return f"history at level {level} of {levels}" if level and levels > 1 else ""
+
+
+def context_words(context: str | None, context_hash: str) -> str:
+    """A context on one line: ``step order · number missing``. Untrusted, like all it is made of."""
+    if context is None:
+        return f"context {context_hash[:8]}"
+    try:
+        fields = msgspec.json.decode(context)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):  # a ledger may say it in plain words
+        return context
+    if not isinstance(fields, dict):
+        return context
+    plain = [_field_words(name, value) for name, value in fields.items() if not isinstance(value, dict)]
+    nested = [f"{name} {_listed(value)}" for name, value in fields.items() if isinstance(value, dict)]
+    return " · ".join(plain + nested) or "empty context"
+
+
+def _listed(fields: dict[str, object]) -> str:
+    return ", ".join(_field_words(name, value) for name, value in fields.items()) or "nothing"
+
+
+def _field_words(name: str, value: object) -> str:
+    """A flag that holds, one that does not, one that is unknown: ``late``, ``not late``, ``late ?``."""
+    if value is None or isinstance(value, bool):
+        return f"{name} ?" if value is None else name if value else f"not {name}"
+    return f"{name} {value}"

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from untaken.counterfactual.plan.changes import Mapped, Option, PlanDecision, PlanPath, plan_paths
 from untaken.counterfactual.plan.forecast import Forecaster, decisive
-from untaken.counterfactual.plan.nested import with_groups
 from untaken.counterfactual.plan.statements import (
     NEVER_BOTH,
     NO_DIFFERENCE,
@@ -28,6 +27,7 @@ from untaken.counterfactual.plan.statements import (
     situations,
     statements,
     test_contrast,
+    with_groups,
 )
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run
