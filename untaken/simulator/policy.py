@@ -1,4 +1,4 @@
-"""What a policy is given and what it answers: π(a | s, l) of the action model (§7)."""
+"""What a policy is given and what it answers: π(a | s, l) of the action model; what policies share (§7)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
+from untaken.errors import UntakenError
 from untaken.simulator.crafter import LocalView
+from untaken.simulator.crafter.names import ACTIONS
 from untaken.simulator.state_causality.causal_state import CausalState
 
 
@@ -118,3 +120,36 @@ class Policy(Protocol):
 
     def clone(self) -> Self:
         """A policy that goes on from here by itself, with all it remembers."""
+
+
+def better(feedback: Feedback) -> str | None:
+    """The best rewarded of the other actions tried, where it beats the chosen one.
+
+    Of equally rewarded ones the first in the order of `ACTIONS`; ``None`` where none beats it.
+    """
+    tried = [name for name in ACTIONS if feedback.others.get(name, feedback.reward) > feedback.reward]
+    return max(tried, key=lambda name: feedback.others[name], default=None)
+
+
+class WithoutSkills:
+    """What policies have in common that answer step by step and begin no skill."""
+
+    name: str
+    _task: str | None
+
+    @property
+    def aim(self) -> str | None:
+        """The task; what else it pursues it does not say."""
+        return self._task
+
+    def take(self, skill: str) -> None:
+        """It has no skills.
+
+        Raises:
+            UntakenError: ``skill-unknown``.
+        """
+        raise UntakenError(
+            "skill-unknown",
+            f"the policy {self.name} has no skill {skill!r}: it has none",
+            hint="Ask scripted, noisy or uniform.",
+        )

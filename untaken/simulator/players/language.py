@@ -11,8 +11,7 @@ from untaken import limits
 from untaken.errors import Unscored
 from untaken.judging import ModelAccess, Question, Template, enveloped, nonce_for, read_template
 from untaken.simulator.crafter.names import ACTION_PATTERN
-from untaken.simulator.players.feedback import WithoutSkills
-from untaken.simulator.policy import Act
+from untaken.simulator.policy import Act, WithoutSkills
 from untaken.simulator.state_causality.variables import variables_of
 from untaken.traces import clip
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from untaken.errors import UntakenError
 from untaken.simulator.crafter.names import ACTIONS
-from untaken.simulator.players.feedback import WithoutSkills, better
 from untaken.simulator.players.language import Language
 from untaken.simulator.players.scripted import Scripted
-from untaken.simulator.policy import Act, Policy
+from untaken.simulator.policy import Act, Policy, WithoutSkills, better
 
 if TYPE_CHECKING:
     from untaken.simulator.policy import Seen

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, Self
 from untaken.errors import UntakenError
 from untaken.simulator.crafter.names import ACHIEVEMENTS, ACTIONS
 from untaken.simulator.players.agent_state import AgentState
-from untaken.simulator.players.feedback import better
 from untaken.simulator.players.planner import choose, needed
 from untaken.simulator.players.skills import EXPLORE, SKILLS, YIELDS, carry_out, feasible
-from untaken.simulator.policy import Act, Selection
+from untaken.simulator.policy import Act, Selection, better
 
 if TYPE_CHECKING:
     from untaken.simulator.policy import Feedback, Seen
