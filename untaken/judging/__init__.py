@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     )
     from untaken.judging.criteria.criterion import (
         CriteriaSet as CriteriaSet, Criterion as Criterion, Quantified as Quantified,
-        QuantifierRun as QuantifierRun,
+        QuantifierRun as QuantifierRun, Value as Value,
     )
     from untaken.judging.criteria.critic import (
         TASK_CHARS as TASK_CHARS, Proposal as Proposal, example_pair as example_pair,

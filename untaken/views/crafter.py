@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -38,7 +38,7 @@ from untaken.simulator import (
 )
 from untaken.traces import clip
 from untaken.views.documents import Count, Keys, Part, measured
-from untaken.views.frame import Columns, count, figure, frame, text, truth, why
+from untaken.views.frame import Columns, RowWith, count, figure, frame, text, truth, why
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,74 +181,53 @@ class PlanningSummary:
     decisions: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRow:
-    """A step with its number, from 1."""
+_Step = RowWith[PlannedStep, int]
+"""A step with its number, from 1."""
+_Arm = RowWith[AblationArm, ArmDifference | None]
+"""An arm of an ablation, with the comparison of the full arm to it."""
 
-    number: int
-    step: PlannedStep
 
-    @property
-    def win(self) -> Score:
-        """WIN of the first answer."""
-        return self.step.asked.win if self.step.asked else _NOT_ASKED
+def _win(step: _Step) -> Score:
+    return step.row.asked.win if step.row.asked else _NOT_ASKED
 
-    def value(self, intervention: str) -> Score:
-        """σ(r − r̃ψ) of one intervention, or why it has no term."""
-        if self.step.asked is None:
+
+def _against(intervention: str) -> Callable[[_Step], Score]:
+    """σ(r − r̃ψ) of one intervention, or why it has no term."""
+
+    def value(step: _Step) -> Score:
+        asked = step.row.asked
+        if asked is None:
             return _NOT_ASKED
-        terms = (term.value for term in self.step.asked.terms if term.intervention == intervention)
-        left_out = self.step.asked.left_out.get(intervention, "it was not tried")
-        return next(terms, Unscored(left_out))
+        terms = (term.value for term in asked.terms if term.intervention == intervention)
+        return next(terms, Unscored(asked.left_out.get(intervention, "it was not tried")))
+
+    return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmRow:
-    """An arm of an ablation, with the comparison of the full arm to it."""
-
-    arm: AblationArm
-    difference: ArmDifference | None
-
-    @property
-    def published(self) -> float:
-        """The published score of the arm, in percent."""
-        return PUBLISHED[self.arm.name][0]
-
-    @property
-    def published_sd(self) -> float:
-        """Its standard deviation."""
-        return PUBLISHED[self.arm.name][1]
-
-    @property
-    def published_difference(self) -> float | None:
-        """The published score of the full arm less this one's."""
-        return None if self.difference is None else PUBLISHED[FULL][0] - self.published
-
-
-PLANNED_STEPS: Final[Columns[StepRow]] = {
-    "step": count("its number, from 1", "number"),
-    "action": text("what was done", "step.action"),
-    "answered": text("the first answer, which was evaluated", "step.asked?.action"),
-    "win": figure("WIN of the first answer, 0 to 1; 0.5 is a tie", "win", "%.3f"),
-    "verdict": text("better, worse, tie or unscored", "step.asked?.verdict"),
-    "asked_again": truth("whether the policy was asked again", "step.asked?.revise"),
-    "wait": figure("σ(r − r̃) against doing nothing", lambda row: row.value("wait"), "%.3f"),
-    "opposite": figure("σ(r − r̃) against the opposite action", lambda row: row.value("opposite"), "%.3f"),
-    "random": figure("σ(r − r̃) against a random action", lambda row: row.value("random"), "%.3f"),
-    "aim": text("the achievement that was pursued", "step.aim"),
-    "begun": text("the skill that started", "step.begun"),
+PLANNED_STEPS: Final[Columns[_Step]] = {
+    "step": count("its number, from 1", "beside"),
+    "action": text("what was done", "row.action"),
+    "answered": text("the first answer, which was evaluated", "row.asked?.action"),
+    "win": figure("WIN of the first answer, 0 to 1; 0.5 is a tie", _win, "%.3f"),
+    "verdict": text("better, worse, tie or unscored", "row.asked?.verdict"),
+    "asked_again": truth("whether the policy was asked again", "row.asked?.revise"),
+    "wait": figure("σ(r − r̃) against doing nothing", _against("wait"), "%.3f"),
+    "opposite": figure("σ(r − r̃) against the opposite action", _against("opposite"), "%.3f"),
+    "random": figure("σ(r − r̃) against a random action", _against("random"), "%.3f"),
+    "aim": text("the achievement that was pursued", "row.aim"),
+    "begun": text("the skill that started", "row.begun"),
     "unlocked": text(
-        "achievements reached for the first time", lambda row: " · ".join(row.step.unlocked) or None
+        "achievements reached for the first time", lambda row: " · ".join(row.row.unlocked) or None
     ),
-    "reward": figure("the environment's own reward for the action", "step.reward"),
+    "reward": figure("the environment's own reward for the action", "row.reward"),
     "unanswered": text(
         "why a language model gave no usable answer, so that it waited",
-        lambda row: " · ".join(filter(None, (row.step.unanswered, row.step.unanswered_again))) or None,
+        lambda row: " · ".join(filter(None, (row.row.unanswered, row.row.unanswered_again))) or None,
     ),
-    "win_reason": why("win", "win"),
-    "wait_reason": why("wait", lambda row: row.value("wait")),
-    "opposite_reason": why("opposite", lambda row: row.value("opposite")),
-    "random_reason": why("random", lambda row: row.value("random")),
+    "win_reason": why("win", _win),
+    "wait_reason": why("wait", _against("wait")),
+    "opposite_reason": why("opposite", _against("opposite")),
+    "random_reason": why("random", _against("random")),
 }
 
 TERMS: Final[Columns[Term]] = {
@@ -263,30 +242,39 @@ TERMS: Final[Columns[Term]] = {
     ),
 }
 
-ABLATION: Final[Columns[ArmRow]] = {
-    "arm": text("the arm", "arm.name"),
-    "worlds": count("worlds played", "arm.episodes"),
-    "score": figure("Crafter score over these, in percent", "arm.score"),
-    "score_low": figure("its 95% bootstrap interval over worlds", "arm.score_low"),
-    "score_high": figure("upper end", "arm.score_high"),
-    "achievements": figure("mean number reached in a world", "arm.achievements"),
-    "successes": count("worlds with success", "arm.successes"),
-    "asked_again": figure("share of steps at which the policy was asked again", "arm.asked_again"),
-    "difference": figure("score of the full arm less this one's, same worlds", "difference?.score"),
-    "low": figure("its 95% bootstrap interval over worlds", "difference?.score_low"),
-    "high": figure("upper end", "difference?.score_high"),
-    "more_achievements": figure("mean difference in achievements, same worlds", "difference?.achievements"),
-    "more_low": figure("its 95% bootstrap interval over worlds", "difference?.low"),
-    "more_high": figure("upper end", "difference?.high"),
-    "more_p_holm": figure("sign-flip p of more achievements, over all arms", "difference?.p_holm"),
+
+def _published(place: int) -> Callable[[_Arm], float]:
+    return lambda one: PUBLISHED[one.row.name][place]
+
+
+def _published_less(one: _Arm) -> float | None:
+    return None if one.beside is None else PUBLISHED[FULL][0] - PUBLISHED[one.row.name][0]
+
+
+ABLATION: Final[Columns[_Arm]] = {
+    "arm": text("the arm", "row.name"),
+    "worlds": count("worlds played", "row.episodes"),
+    "score": figure("Crafter score over these, in percent", "row.score"),
+    "score_low": figure("its 95% bootstrap interval over worlds", "row.score_low"),
+    "score_high": figure("upper end", "row.score_high"),
+    "achievements": figure("mean number reached in a world", "row.achievements"),
+    "successes": count("worlds with success", "row.successes"),
+    "asked_again": figure("share of steps at which the policy was asked again", "row.asked_again"),
+    "difference": figure("score of the full arm less this one's, same worlds", "beside?.score"),
+    "low": figure("its 95% bootstrap interval over worlds", "beside?.score_low"),
+    "high": figure("upper end", "beside?.score_high"),
+    "more_achievements": figure("mean difference in achievements, same worlds", "beside?.achievements"),
+    "more_low": figure("its 95% bootstrap interval over worlds", "beside?.low"),
+    "more_high": figure("upper end", "beside?.high"),
+    "more_p_holm": figure("sign-flip p of more achievements, over all arms", "beside?.p_holm"),
     "success_difference": figure(
-        "success rate of the full arm less this one's, same worlds", "difference?.success"
+        "success rate of the full arm less this one's, same worlds", "beside?.success"
     ),
-    "success_low": figure("its 95% adjusted Wald interval", "difference?.success_low"),
-    "success_high": figure("upper end", "difference?.success_high"),
-    "published": figure("published score, in percent: not comparable in level", "published"),
-    "published_sd": figure("its standard deviation over 5 seeds", "published_sd"),
-    "published_difference": figure("published full arm less this one", "published_difference"),
+    "success_low": figure("its 95% adjusted Wald interval", "beside?.success_low"),
+    "success_high": figure("upper end", "beside?.success_high"),
+    "published": figure("published score, in percent: not comparable in level", _published(0)),
+    "published_sd": figure("its standard deviation over 5 seeds", _published(1)),
+    "published_difference": figure("published full arm less this one", _published_less),
 }
 
 
@@ -308,7 +296,7 @@ def planning_summary(record: PlanningRecord) -> PlanningSummary:
 
 def planned_steps_table(record: PlanningRecord) -> pd.DataFrame:
     """One row per step of a record of planning (columns: `PLANNED_STEPS`)."""
-    return frame(PLANNED_STEPS, (StepRow(number=n, step=s) for n, s in enumerate(record.steps, start=1)))
+    return frame(PLANNED_STEPS, (RowWith(step, n) for n, step in enumerate(record.steps, start=1)))
 
 
 def terms_table(found: WhatIfNot) -> pd.DataFrame:
@@ -319,4 +307,4 @@ def terms_table(found: WhatIfNot) -> pd.DataFrame:
 def ablation_table(found: Ablation) -> pd.DataFrame:
     """One row per arm of an ablation, beside the published figures (columns: `ABLATION`)."""
     known = {difference.without: difference for difference in found.differences}
-    return frame(ABLATION, (ArmRow(arm=arm, difference=known.get(arm.name)) for arm in found.arms))
+    return frame(ABLATION, (RowWith(arm, known.get(arm.name)) for arm in found.arms))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -24,6 +23,7 @@ from untaken.judging import (
     Quantified,
     QuantifierRun,
     UniqueCount,
+    Value,
     Verification,
     across_runs,
     criterion_means,
@@ -39,32 +39,19 @@ if TYPE_CHECKING:
     from untaken.ledger import Run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ValueRow:
-    """One value: the result of one pass for a run and a criterion."""
+class _ValueRow(NamedTuple):
+    """The result of one pass for a run and a criterion."""
 
     by: QuantifierRun
     item: Quantified
     criterion: Criterion
+    value: Value | None
 
-    @property
-    def level(self) -> int | None:
-        value = self.item.values.get(self.criterion.name)
-        return value.level if value else None
 
-    @property
-    def text(self) -> str | None:
-        value = self.item.values.get(self.criterion.name)
-        return value.text if value else None
-
-    @property
-    def reason(self) -> str | None:
-        if self.level is not None:
-            return None
-        if self.text is not None:
-            return "none of the accepted values"
-        why_not = self.item.unscored.get(self.criterion.name) or self.item.unparseable
-        return why_not or "the reply leaves it out"
+def _why_no_level(row: _ValueRow) -> str | None:
+    if row.value is not None:
+        return None if row.value.level is not None else "none of the accepted values"
+    return row.item.unscored.get(row.criterion.name) or row.item.unparseable or "the reply leaves it out"
 
 
 VALUES: Final[Columns[_ValueRow]] = {
@@ -77,9 +64,9 @@ VALUES: Final[Columns[_ValueRow]] = {
     "task_id": text("the task", lambda row: row.item.task_id or None),
     **as_facts("success", at="item."),
     "criterion": text("name of the criterion", "criterion.name"),
-    "value": text("the value as it was given", "text"),
-    "level": count("place among the accepted values, 0 is worst", "level"),
-    "level_reason": text("why level is unscored", "reason"),
+    "value": text("the value as it was given", "value?.text"),
+    "level": count("place among the accepted values, 0 is worst", "value?.level"),
+    "level_reason": text("why level is unscored", _why_no_level),
 }
 
 OUTCOME_MEANS: Final[Columns[OutcomeMean]] = {
@@ -146,7 +133,7 @@ ATTACK_TESTS: Final[Columns[RowWith[AttackTest, str]]] = {
 def values_table(passes: Iterable[QuantifierRun]) -> pd.DataFrame:
     """One row a pass, run and criterion (columns: `VALUES`)."""
     rows = (
-        _ValueRow(by=run, item=item, criterion=c)
+        _ValueRow(run, item, c, item.values.get(c.name))
         for run in passes
         for item in run.items
         for c in run.criteria

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
 from untaken.analysis import Contradiction, Corpus, GateCheck, SequentialCheck
 from untaken.counterfactual import EvaluationStatus, Summary
@@ -18,7 +18,7 @@ from untaken.judging import JudgeStanding
 from untaken.ledger import Integrity, Run
 from untaken.scoring import AgentScore, MissingRule, NodeScore, RunScore
 from untaken.views.documents import Count, Document, Keys, Part, entry
-from untaken.views.frame import Columns, as_facts, count, figure, frame, text
+from untaken.views.frame import Columns, RowWith, as_facts, count, figure, frame, text
 from untaken.views.issues import GATED_ISSUE
 from untaken.views.shapes import shape
 from untaken.views.spending import AgentUsage
@@ -146,13 +146,6 @@ class RunRow:
     contradiction: Contradiction | None
 
 
-class NodeRow(Struct, frozen=True, gc=False):
-    """One sub-goal in one run."""
-
-    score: RunScore
-    node: NodeScore
-
-
 RUNS: Final[Columns[RunRow]] = {
     **ABOUT_RUN,
     "contradiction": text("lucky, unlucky, or nothing", "contradiction?.kind"),
@@ -163,14 +156,14 @@ RUNS: Final[Columns[RunRow]] = {
     **WHY_UNSCORED,
 }
 
-SUB_GOALS: Final[Columns[NodeRow]] = {
-    **as_facts("digest run_id task_id task_repeat agent", at="score."),
-    "graph": text("the plan graph", "score.graph_id"),
-    **as_facts("sub_goal title critical status attempted completed", at="node."),
-    "decided_by": text("what decided", "node.decided_by"),
-    "reason": text("the result in words", "node.reason"),
-    "actions": count("actions mapped to it", lambda row: len(row.node.events)),
-    "completed_at": count("seq after which it was completed", "node.completed_at"),
+SUB_GOALS: Final[Columns[RowWith[RunScore, NodeScore]]] = {
+    **as_facts("digest run_id task_id task_repeat agent", at="row."),
+    "graph": text("the plan graph", "row.graph_id"),
+    **as_facts("sub_goal title critical status attempted completed", at="beside."),
+    "decided_by": text("what decided", "beside.decided_by"),
+    "reason": text("the result in words", "beside.reason"),
+    "actions": count("actions mapped to it", lambda row: len(row.beside.events)),
+    "completed_at": count("seq after which it was completed", "beside.completed_at"),
 }
 
 
@@ -197,4 +190,4 @@ def runs_table(corpus: Corpus) -> pd.DataFrame:
 def sub_goals_table(corpus: Corpus) -> pd.DataFrame:
     """One row per scored run and sub-goal of its graph (columns: `SUB_GOALS`)."""
     scores = (score for score in corpus.scores.values() if isinstance(score, RunScore))
-    return frame(SUB_GOALS, [NodeRow(score, node) for score in scores for node in score.nodes])
+    return frame(SUB_GOALS, (RowWith(score, node) for score in scores for node in score.nodes))

@@ -6,7 +6,10 @@ Colour is never the only sign of a status: each has its own icon and its own lin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+if TYPE_CHECKING:
+    from untaken.scoring import NodeResult
 
 StatusName = Literal["completed", "attempted", "not_completed", "skipped", "unscored", "not_required"]
 """`untaken.scoring.Status` and ``not_completed``: see `shown_status`."""
@@ -77,14 +80,7 @@ STATUS: Final[dict[StatusName, StatusLook]] = {
 """Looks of the statuses, in the order of legends."""
 
 
-class _Result(Protocol):
-    @property
-    def status(self) -> str: ...
-    @property
-    def attempted(self) -> bool | None: ...
-
-
-def shown_status(result: _Result) -> StatusName:
+def shown_status(result: NodeResult) -> StatusName:
     """The status to show. A verdict of "not met" does not say that anything was tried: ``not_completed``."""
     if result.status == "attempted" and result.attempted is None:
         return "not_completed"

@@ -12,7 +12,7 @@ from untaken.errors import Unscored
 from untaken.ledger import BROKEN, Run
 from untaken.numbers import counted
 from untaken.scoring import RunScore
-from untaken.views.frame import Columns, count, frame, moment, text
+from untaken.views.frame import Columns, RowWith, count, frame, moment, text
 from untaken.views.review import review_order
 from untaken.workspace import AuditEntry, StoredFile
 
@@ -20,40 +20,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRow:
-    """One file and the runs that were read from it."""
-
-    file: StoredFile
-    verdicts: Counter[str]
-
-    @property
-    def runs(self) -> int:
-        """How many unbroken runs were read from it."""
-        return sum(number for verdict, number in self.verdicts.items() if verdict not in BROKEN)
-
-    @property
-    def integrity(self) -> str:
-        """How many of its runs have which verdict."""
-        return " · ".join(f"{number} {verdict}" for verdict, number in self.verdicts.most_common())
-
-    @property
-    def finding_words(self) -> str:
-        """Its findings in words."""
-        return " · ".join(f"{finding.code}: {finding.message}" for finding in self.file.findings)
+_File = RowWith[StoredFile, Counter[str]]
+"""A file with how many of the runs that were read from it have which verdict."""
 
 
-FILES: Final[Columns[FileRow]] = {
-    "name": text("the name it was added under", "file.name"),
-    "kind": text("ledger, graph, heads, planning, or a foreign format", "file.kind"),
-    "runs": count("unbroken runs in it", "runs"),
-    "integrity": text("integrity verdicts of its runs", "integrity"),
-    "origin": text("the foreign format it was converted from", "file.origin"),
-    "loss": text("what the conversion could not carry over", lambda row: " · ".join(row.file.loss) or None),
-    "findings": text("findings when it was added", "finding_words"),
-    "bytes": count("its size", "file.bytes"),
-    "added_at": moment("when it was added", "file.added_at"),
-    "digest": text("SHA-256 of its bytes", "file.digest"),
+def _unbroken(one: _File) -> int:
+    return sum(number for verdict, number in one.beside.items() if verdict not in BROKEN)
+
+
+def _integrity(one: _File) -> str:
+    return " · ".join(f"{number} {verdict}" for verdict, number in one.beside.most_common())
+
+
+FILES: Final[Columns[_File]] = {
+    "name": text("the name it was added under", "row.name"),
+    "kind": text("ledger, graph, heads, planning, or a foreign format", "row.kind"),
+    "runs": count("unbroken runs in it", _unbroken),
+    "integrity": text("integrity verdicts of its runs", _integrity),
+    "origin": text("the foreign format it was converted from", "row.origin"),
+    "loss": text("what the conversion could not carry over", lambda row: " · ".join(row.row.loss) or None),
+    "findings": text(
+        "findings when it was added",
+        lambda row: " · ".join(f"{found.code}: {found.message}" for found in row.row.findings),
+    ),
+    "bytes": count("its size", "row.bytes"),
+    "added_at": moment("when it was added", "row.added_at"),
+    "digest": text("SHA-256 of its bytes", "row.digest"),
 }
 
 AUDIT: Final[Columns[AuditEntry]] = {
@@ -70,7 +62,7 @@ def files_table(files: Iterable[StoredFile], runs: Iterable[Run]) -> pd.DataFram
     # `Run.source` is the name of the file it was read from.
     for run in runs:
         verdicts.setdefault(run.source, Counter())[run.integrity.verdict] += 1
-    return frame(FILES, [FileRow(file=f, verdicts=verdicts.get(f.name, Counter())) for f in files])
+    return frame(FILES, (RowWith(file, verdicts.get(file.name, Counter())) for file in files))
 
 
 def audit_table(entries: Sequence[AuditEntry]) -> pd.DataFrame:
@@ -112,13 +104,8 @@ def contents(corpus: Corpus) -> Contents:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldRun:
-    """What counts of one unbroken run."""
-
-    agent: str
-    task: str
-    with_plan: bool
+HeldRun = tuple[str, str, bool]
+"""What counts of one unbroken run: its agent, its task, and whether a plan graph covers it."""
 
 
 def runs_by_id(corpus: Corpus) -> Mapping[str, list[HeldRun]]:
@@ -127,16 +114,15 @@ def runs_by_id(corpus: Corpus) -> Mapping[str, list[HeldRun]]:
     for digest, run in corpus.runs.items():
         if not run.integrity.broken:
             planned = isinstance(corpus.scores[digest], RunScore)
-            one = HeldRun(agent=run.agent, task=run.task_id, with_plan=planned)
-            found.setdefault(run.run_id, []).append(one)
+            found.setdefault(run.run_id, []).append((run.agent, run.task_id, planned))
     return found
 
 
 def runs_in_words(runs: Collection[HeldRun]) -> str:
     """For example: 120 runs of 3 agents, 50 tasks; 20 need a plan."""
-    agents, tasks = len({run.agent for run in runs}), len({run.task for run in runs})
+    agents, tasks = (len({run[at] for run in runs}) for at in (0, 1))
     words = f"{counted(len(runs), 'run')} of {counted(agents, 'agent')}, {counted(tasks, 'task')}"
-    bare = sum(not run.with_plan for run in runs)
+    bare = sum(not planned for *_, planned in runs)
     if bare:
         words += (
             f"; {bare:,} {'needs' if bare == 1 else 'need'} a plan" if bare < len(runs) else "; no plan yet"
