@@ -16,21 +16,21 @@ from untaken.errors import Unscored
 from untaken.plans import GraphSet
 from untaken.scoring import ScoreDetail
 from untaken.scoring.run_score import DetailLater
-from untaken.views import choices, decisions, ranking_tables, runs
+from untaken.views import decisions, rankings, scores
 
 TABLES = {
-    report.runs_table: runs.RUNS,
-    report.sub_goals_table: runs.SUB_GOALS,
+    report.runs_table: scores.RUNS,
+    report.sub_goals_table: scores.SUB_GOALS,
     report.decisions_table: decisions.DECISIONS,
-    report.choices_table: choices.CHOICES,
-    report.agents_table: ranking_tables.AGENTS,
-    report.rankings_table: ranking_tables.RANKINGS,
-    report.pairs_table: ranking_tables.PAIRS,
-    report.pass_k_table: ranking_tables.PASS_K,
-    report.agreement_table: ranking_tables.AGREEMENT,
-    report.discordant_table: ranking_tables.DISCORDANT,
-    report.contradictions_table: ranking_tables.CONTRADICTIONS,
-    report.sub_goal_failures: ranking_tables.FAILURES,
+    report.choices_table: decisions.CHOICES,
+    report.agents_table: rankings.AGENTS,
+    report.rankings_table: rankings.RANKINGS,
+    report.pairs_table: rankings.PAIRS,
+    report.pass_k_table: rankings.PASS_K,
+    report.agreement_table: rankings.AGREEMENT,
+    report.discordant_table: rankings.DISCORDANT,
+    report.contradictions_table: rankings.CONTRADICTIONS,
+    report.sub_goal_failures: rankings.FAILURES,
 }
 VOCABULARY = [
     "run_id",
@@ -78,7 +78,7 @@ def test_a_table_of_all_runs_needs_no_runs_detail(table, corpus) -> None:
 
 
 def test_runs_are_named_in_the_shared_vocabulary() -> None:
-    assert [name for name in VOCABULARY if name not in runs.RUNS] == []
+    assert [name for name in VOCABULARY if name not in scores.RUNS] == []
 
 
 def test_an_unscored_run_is_missing_never_zero_and_says_why(corpus) -> None:
