@@ -11,7 +11,7 @@ import pytest
 from foreign_files import codes, converted, put
 from trace_records import put_record, written
 
-from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.ledger import Message, Observation, Plan, Run, ToolCall, Verdict
 from untaken.traces import Conversion, sniff
 
 FACTS: Final[Mapping[str, Callable[[Run], Any]]] = {
@@ -21,6 +21,7 @@ FACTS: Final[Mapping[str, Callable[[Run], Any]]] = {
     "version": lambda run: run.started.version,
     "task": lambda run: run.task_id,
     "repeat": lambda run: run.started.task_repeat,
+    "graph": lambda run: run.started.graph,
     "metadata": lambda run: run.started.metadata,
     "parent": lambda run: (run.started.metadata or {}).get("parent"),
     "said": lambda run: [(message.role, message.content) for message in run.of(Message)],
@@ -34,6 +35,7 @@ FACTS: Final[Mapping[str, Callable[[Run], Any]]] = {
     "ok": lambda run: [seen.ok for seen in run.of(Observation)],
     "answered": lambda run: [seen.call_id for seen in run.of(Observation)],
     "plans": lambda run: [list(plan.sub_goals) for plan in run.of(Plan)],
+    "blamed": lambda run: [(each.sub_goal, len(each.evidence or [])) for each in run.of(Verdict)],
     "success": lambda run: run.finished.success,
     "error": lambda run: run.finished.error,
     "limit": lambda run: run.finished.limit,

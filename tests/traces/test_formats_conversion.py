@@ -42,6 +42,11 @@ def written(folder: Path) -> dict[str, bytes]:
     }
 
 
+def told(done: Conversion, code: str) -> list[str]:
+    """The messages of a finding."""
+    return [finding.message for finding in done.findings if finding.code == code]
+
+
 def sources(folder: Path, format: str) -> Path:
     for name, content in FILES[format].items():
         put(folder / name, content)
@@ -123,9 +128,7 @@ def test_a_mixed_folder_is_converted_file_by_file(tmp_path: Path) -> None:
     assert [step[:2] for step in seen] == [(n, len(seen)) for n in range(len(seen))]
     report = json.loads(done.loss_report.read_text(encoding="utf-8"))
     assert [one["format"] for one in report["conversions"]] == sorted(mixed)
-    assert [f.message for f in done.findings if f.code == "format-not-recognised"] == [
-        "notes.json is of no known format; left out"
-    ]
+    assert told(done, "format-not-recognised") == ["notes.json is of no known format; left out"]
 
 
 def test_a_file_that_fits_two_formats_is_named(tmp_path: Path) -> None:
@@ -134,9 +137,7 @@ def test_a_file_that_fits_two_formats_is_named(tmp_path: Path) -> None:
     sources(tmp_path / "in", "codex")
     done = convert(None, [tmp_path / "in"], tmp_path / "out")
     assert done.format == "swe-agent, codex"
-    assert [f.message for f in done.findings if f.code == "format-ambiguous"] == [
-        "both.json may be swe-agent or langsmith; read as swe-agent"
-    ]
+    assert told(done, "format-ambiguous") == ["both.json may be swe-agent or langsmith; read as swe-agent"]
 
 
 TALK_FILE = {"messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}]}
@@ -153,7 +154,7 @@ def test_what_is_no_trace_beside_traces_of_one_format_is_named_and_left_out(
     done = convert(None, [tmp_path / "in", tmp_path / "README.md"], tmp_path / "out")
     assert [p.read_bytes() for p in done.ledgers] == [p.read_bytes() for p in want.ledgers]
     assert [loss.name for loss in done.losses] == [loss.name for loss in want.losses]
-    assert [f.message for f in done.findings if f.code == "format-not-recognised"] == [
+    assert told(done, "format-not-recognised") == [
         "notes.jsonl is of no known format; left out",
         "README.md is of no known format; left out",
     ]
@@ -200,7 +201,7 @@ def test_a_file_whose_records_mix_two_formats_is_named(tmp_path: Path, span_firs
     put(tmp_path / "mix.jsonl", "\n".join(lines if span_first else lines[::-1]))
     done = convert(None, [tmp_path / "mix.jsonl"], tmp_path / "out")
     other = {"otel": "openai-messages", "openai-messages": "otel"}[done.format]
-    assert [f.message for f in done.findings if f.code == "format-mixed"] == [
+    assert told(done, "format-mixed") == [
         f"mix.jsonl also holds records that look like {other}; read as {done.format}"
     ]
 

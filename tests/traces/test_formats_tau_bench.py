@@ -36,7 +36,7 @@ def test_a_record_becomes_a_run(tmp_path: Path) -> None:
     assert run.finished.metrics == {"reward": 1.0, "user_cost": 0.25, "r_actions": 1.0}
     calls = [("look", {"day": "monday"}), ("buy", {"seat": 3})]
     assert [(call.tool, call.arguments) for call in run.actions] == calls
-    assert [e.content for e in run.events if isinstance(e, Message)][-1] == "Bought."
+    assert [said.content for said in run.of(Message)][-1] == "Bought."
 
 
 def test_expected_actions_become_sub_goals_without_dependencies(tmp_path: Path) -> None:
@@ -59,16 +59,64 @@ REWARDS: list[tuple[str, Any, bool | None, set[str]]] = [
     ("words", "good", None, {"missing-reward"}),
     ("true", True, True, set()),
 ]
+TRIALS: list[tuple[str, list[Any], list[int], str]] = [
+    ("missing", [None, None], [0, 1], "missing-trial"),
+    ("as text", ["3", "4"], [3, 4], "number-as-string"),
+    ("negative", [-1, -1], [0, 1], "missing-trial"),
+    ("beyond reason", [1e300, 10**40], [0, 1], "missing-trial"),
+    ("large", [10**12, 5], [10**12, 5], "synthetic-timestamps"),
+]
+CRASHED = {"task_id": 7, "trial": 1, "reward": 0.0, "info": {"error": "boom"}, "traj": []}
+GOOD, ANOTHER = json.dumps(tau_record()), json.dumps(tau_record(trial=1))
+CUT_OFF = f'[{GOOD}, {{"task_id": 1, oops}}, 17, {{"task_id": {{}}}}, {ANOTHER}, {{"task_id"'
+LONG = [tau_record(task_id="x" * 5000 + end, traj=[tau_call("y" * 5000, {})]) for end in "ab"]
+RUN = "tau-bench/gpt-9/airline/7/0"
+CASES = [
+    *(case(f"success is a reward of one: {desc}", [tau_record(reward=reward)], success=want, found=code)
+      for desc, reward, want, code in REWARDS),
+    *(case(f"trials {desc}", [tau_record(trial=trial) for trial in trials], all_repeat=want, found={code})
+      for desc, trials, want, code in TRIALS),
+    case("a crashed run takes the plan of another trial", [CRASHED, tau_record()],
+         all_graph=["tau-bench-airline-7"] * 2, errors=["boom", None], all_success=[False, True]),
+    case("a run without any plan names no graph", [tau_record(info=None)], graph=None,
+         found={"no-expected-actions-recorded"}),
+    case("the same record twice is one run and another is kept apart",
+         [tau_record(), tau_record(), tau_record(reward=0.0)], runs=[RUN, f"{RUN}~2"],
+         counts={"duplicate-run": 2}),
+    case("a name that is too long is cut and named", LONG, count=2, counts={"name-cut": 1}),
+]  # fmt: skip
 
 
-@each(
-    [
-        case(desc, [tau_record(reward=reward)], success=want, found=code)
-        for desc, reward, want, code in REWARDS
-    ]
-)
-def test_success_is_a_reward_of_one(tmp_path: Path, case: Case) -> None:
-    case.holds("tau-bench", tmp_path)
+@each(CASES)
+def test_records_are_read(tmp_path: Path, case: Case) -> None:
+    case.holds("tau-bench", tmp_path, "gpt-9-airline.json")
+
+
+def test_a_record_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
+    faults = {"unreadable-record": 1, "not-this-format": 2, "truncated-file": 1}
+    cut = case("cut", CUT_OFF, all_repeat=[0, 1], counts=faults)
+    cut.holds("tau-bench", tmp_path, "gpt-9-airline.json")
+
+
+NAMES: list[tuple[str, str, str, set[str]]] = [
+    ("gpt-4o-airline.json", "gpt-4o", "airline", set()),
+    ("gpt-4o-airline.tasks00-24.json", "gpt-4o", "airline", set()),
+    ("sonnet-35-new-retail.json", "sonnet-35-new", "retail", set()),
+    ("Telecom_o9.json", "o9", "telecom", set()),
+    ("tool-calling-gpt-4o-0.0_range_0-115_user-gpt-4o-llm_0612.json", "tool-calling-gpt-4o-0.0", "ferry",
+     {"unknown-domain"}),
+    ("results.json", "results", "ferry", {"unknown-agent"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "agent", "domain", "found"), NAMES)
+def test_agent_and_domain_are_recognised_by_the_files_name_where_they_are_not_said(
+    tmp_path: Path, name: str, agent: str, domain: str, found: set[str]
+) -> None:
+    task = f"tau-bench-{domain}-7"
+    case(name, [tau_record()], agent=agent, task=task, found=found).holds("tau-bench", tmp_path, name)
+    said = case(name, None, agent="Ann's agent", task=task, missing={"unknown-agent"})
+    said.of("tau-bench", tmp_path / "said", tmp_path / "in" / name, agent="Ann's agent")
 
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -110,8 +158,8 @@ def test_each_answer_goes_to_its_own_call(tmp_path: Path) -> None:
     both = tau_call("look", {}, "a")
     both["tool_calls"] += tau_call("buy", {}, "b")["tool_calls"]
     run, _ = one_run(tmp_path, traj=[both, tau_answer("of b", "b"), tau_answer("of a", "a")])
-    tools = {e.call_id: e.tool for e in run.events if isinstance(e, ToolCall)}
-    answers = [e for e in run.events if isinstance(e, Observation)]
+    tools = {e.call_id: e.tool for e in run.of(ToolCall)}
+    answers = run.of(Observation)
     assert [(tools[e.call_id or ""], e.content) for e in answers] == [("buy", "of b"), ("look", "of a")]
 
 
@@ -123,7 +171,7 @@ def test_an_answer_that_begins_with_error_did_not_succeed(tmp_path: Path) -> Non
         tau_call("leave", {}, "4"),
     ]  # fmt: skip
     run, _ = one_run(tmp_path, traj=traj)
-    assert [e.ok for e in run.events if isinstance(e, Observation)] == [False, True, True]
+    assert [seen.ok for seen in run.of(Observation)] == [False, True, True]
     done = [selection.context["done"] for selection in run.selections]
     assert done == [{}, {}, {"look": 1}, {"buy": 1, "look": 1}]
 
@@ -145,29 +193,6 @@ def test_nothing_expected_is_unscored_and_named(tmp_path: Path) -> None:
     assert isinstance(score_run(run, graph).completion, Unscored)
 
 
-def test_a_crashed_run_takes_the_plan_of_another_trial(tmp_path: Path) -> None:
-    crashed = {"task_id": 7, "trial": 1, "reward": 0.0, "info": {"error": "boom"}, "traj": []}
-    _, runs = read(tmp_path, crashed, tau_record())
-    assert [run.started.graph for run in runs] == ["tau-bench-airline-7"] * 2
-    assert (runs[0].finished.error, runs[0].success) == ("boom", False)
-
-
-def test_a_run_without_any_plan_names_no_graph(tmp_path: Path) -> None:
-    run, found = one_run(tmp_path, info=None)
-    assert run.started.graph is None
-    assert "no-expected-actions-recorded" in found
-
-
-def test_a_record_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
-    good = json.dumps(tau_record())
-    bad = '{"task_id": 1, oops}, 17, {"task_id": {}}'
-    text = f'[{good}, {bad}, {json.dumps(tau_record(trial=1))}, {{"task_id"'
-    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", text))
-    assert [run.started.task_repeat for run in runs] == [0, 1]
-    found = codes(conversion)
-    assert (found["unreadable-record"], found["not-this-format"], found["truncated-file"]) == (1, 2, 1)
-
-
 def test_one_record_a_line_is_read_too(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps(tau_record(trial=t)) for t in range(3))
     _, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-retail.jsonl", lines))
@@ -181,30 +206,6 @@ def test_trials_lie_one_after_the_other_whatever_their_order(tmp_path: Path) -> 
     times = {t: [e.ts for r in runs if r.started.task_repeat == t for e in r.events] for t in range(3)}
     assert max(times[0]) < min(times[1])
     assert max(times[1]) < min(times[2])
-
-
-TRIALS = [
-    ("missing", [None, None], [0, 1], "missing-trial"),
-    ("as text", ["3", "4"], [3, 4], "number-as-string"),
-    ("negative", [-1, -1], [0, 1], "missing-trial"),
-    ("beyond reason", [1e300, 10**40], [0, 1], "missing-trial"),
-    ("large", [10**12, 5], [10**12, 5], "synthetic-timestamps"),
-]
-
-
-@pytest.mark.parametrize(("desc", "trials", "want", "code"), TRIALS)
-def test_odd_trials_are_read_or_counted(tmp_path: Path, desc: str, trials: Any, want: Any, code: str) -> None:
-    records = [tau_record(trial=trial) for trial in trials]
-    conversion, runs = read(tmp_path, *records)
-    assert [run.started.task_repeat for run in runs] == want
-    assert code in codes(conversion)
-
-
-def test_the_same_record_twice_is_one_run_and_another_is_kept_apart(tmp_path: Path) -> None:
-    records = [tau_record(), tau_record(), tau_record(reward=0.0)]
-    conversion, runs = read(tmp_path, *records)
-    assert [run.run_id for run in runs] == ["tau-bench/gpt-9/airline/7/0", "tau-bench/gpt-9/airline/7/0~2"]
-    assert codes(conversion)["duplicate-run"] == 2
 
 
 def test_a_task_that_changed_between_files_has_two_plans(tmp_path: Path) -> None:
@@ -234,33 +235,6 @@ def test_arguments_in_another_order_are_the_same_plan(tmp_path: Path) -> None:
     assert len({run.started.graph for run in runs}) == 1
 
 
-NAMES = [
-    ("gpt-4o-airline.json", "gpt-4o", "airline", None),
-    ("gpt-4o-airline.tasks00-24.json", "gpt-4o", "airline", None),
-    ("sonnet-35-new-retail.json", "sonnet-35-new", "retail", None),
-    ("Telecom_o9.json", "o9", "telecom", None),
-    ("tool-calling-gpt-4o-0.0_range_0-115_user-gpt-4o-llm_0612.json", "tool-calling-gpt-4o-0.0", "ferry",
-     "unknown-domain"),
-    ("results.json", "results", "ferry", "unknown-agent"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "agent", "domain", "code"), NAMES)
-def test_agent_and_domain_are_recognised_by_the_files_name(
-    tmp_path: Path, name: str, agent: str, domain: str, code: str | None
-) -> None:
-    conversion, (run,) = converted("tau-bench", tmp_path / "out", put(tmp_path / name, [tau_record()]))
-    assert (run.agent, run.task_id) == (agent, f"tau-bench-{domain}-7")
-    assert code is None or code in codes(conversion)
-
-
-def test_the_agent_can_be_named(tmp_path: Path) -> None:
-    source = put(tmp_path / "results.json", [tau_record()])
-    conversion, (run,) = converted("tau-bench", tmp_path / "out", source, agent="Ann's agent")
-    assert run.agent == "Ann's agent"
-    assert "unknown-agent" not in codes(conversion)
-
-
 ODD_TASKS = [
     "[mobile]a|b[PERSONA:Hard]",
     "*",
@@ -285,13 +259,6 @@ def test_odd_task_ids_find_their_graph_and_no_other(tmp_path: Path, task: str) -
         matched, findings = graphs.for_task(run.task_id)
         assert findings or (isinstance(matched, Unscored) or matched.id == named.id)
     assert all(path.parent == tmp_path / "out" / "graphs" for path in (tmp_path / "out").rglob("*.plan.yaml"))
-
-
-def test_a_name_that_is_too_long_is_cut_and_named(tmp_path: Path) -> None:
-    records = [tau_record(task_id="x" * 5000 + end, traj=[tau_call("y" * 5000, {})]) for end in "ab"]
-    conversion, runs = read(tmp_path, *records)
-    assert len({run.task_id for run in runs}) == 2
-    assert codes(conversion)["name-cut"] == 1
 
 
 @pytest.mark.parametrize("argument", ["seat*", {"any": True}, {"glob": "*"}, [{"literal": 1}], 3])

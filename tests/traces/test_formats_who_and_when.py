@@ -19,6 +19,7 @@ from foreign_files import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from reading import Case, case, each
 
 from untaken import limits
 from untaken.analysis.failure_modes.root_causes import root_cause_agreement
@@ -194,67 +195,48 @@ def test_the_label_is_a_verdict_that_points_at_the_step(tmp_path: Path) -> None:
     assert (run.started.metadata or {})["mistake_step"] == "7"
 
 
-LABELS: list[tuple[str, dict[str, Any], str, int]] = [
-    ("a number", {"mistake_step": 7}, "", 1),
-    ("a number as text", {"mistake_step": "7"}, "number-as-string", 1),
-    ("past the end", {"mistake_step": "99"}, "label-out-of-range", 0),
-    ("below zero", {"mistake_step": -1}, "label-out-of-range", 0),
-    ("between two", {"mistake_step": 1.5}, "label-out-of-range", 0),
-    ("a word", {"mistake_step": "late"}, "label-out-of-range", 0),
-    ("a list", {"mistake_step": [7]}, "label-out-of-range", 0),
-    ("no step", {"mistake_step": None}, "label-out-of-range", 0),
-    ("no agent", {"mistake_agent": None}, "", 1),
-    ("another spelling", {"mistake_agent": "Websurfer"}, "agent-spelling", 1),
-    ("another speaker", {"mistake_agent": "FileSurfer"}, "label-differs-from-speaker", 1),
-    ("somebody unheard of", {"mistake_agent": "Nobody"}, "label-differs-from-speaker", 1),
-    ("not failed", {"is_correct": True}, "flag-contradicts-label", 1),
-]
+def label(desc: str, changed: dict[str, Any], evidence: int, *found: str, who: str = "WebSurfer") -> Case:
+    """A record with this label, its verdict, and what is found of it."""
+    named = {"label-out-of-range", "agent-spelling", "label-differs-from-speaker", "flag-contradicts-label"}
+    want = {"blamed": [(f"work of {who}", evidence)], "found": {*found}, "missing": named - {*found}}
+    return case(f"a label with {desc}", hand_crafted_record(**changed), **want)
 
 
-@pytest.mark.parametrize(("desc", "changed", "code", "evidence"), LABELS)
-def test_a_label_is_kept_whatever_is_wrong_with_it(
-    tmp_path: Path, desc: str, changed: dict[str, Any], code: str, evidence: int
-) -> None:
-    conversion, (run,) = read(tmp_path, hand_crafted_record(**changed))
-    (verdict,) = run.of(Verdict)
-    assert len(verdict.evidence or []) == evidence
-    found = set(codes(conversion)) - {"synthetic-timestamps", "ended-by-limit"}
-    assert code in found if code else not found - {"number-as-string"}
+BEYOND = "label-out-of-range"
+UNLABELLED = hand_crafted_record(mistake_step=None, mistake_agent=None)
+CASES = [
+    label("a number", {"mistake_step": 7}, 1),
+    label("a number as text", {"mistake_step": "7"}, 1, "number-as-string"),
+    label("a step past the end", {"mistake_step": "99"}, 0, BEYOND),
+    label("a step below zero", {"mistake_step": -1}, 0, BEYOND),
+    label("a step between two", {"mistake_step": 1.5}, 0, BEYOND),
+    label("a word for a step", {"mistake_step": "late"}, 0, BEYOND),
+    label("a list for a step", {"mistake_step": [7]}, 0, BEYOND),
+    label("no step", {"mistake_step": None}, 0, BEYOND),
+    label("no agent", {"mistake_agent": None}, 1, who="the team"),
+    label("another spelling than the history's", {"mistake_agent": "WEBSURFER"}, 1, "agent-spelling"),
+    label("another speaker", {"mistake_agent": "FileSurfer"}, 1, "label-differs-from-speaker",
+          who="FileSurfer"),
+    label("somebody unheard of", {"mistake_agent": "Nobody"}, 1, "label-differs-from-speaker", who="Nobody"),
+    label("a run that succeeded", {"is_correct": True}, 1, "flag-contradicts-label"),
+    case("without a label there is no verdict", UNLABELLED, blamed=[], success=None, found={"missing-label"}),
+    case("success is as said", hand_crafted_record(is_correct="true"), success=True, cost=None),
+    case("a failure is as said", hand_crafted_record(is_correct=False), success=False, cost=None),
+    case("a labelled run failed", hand_crafted_record(), success=False, cost=None),
+    case("a labelled run that was corrected failed", hand_crafted_record(is_corrected=True), success=False),
+    case("the task is the question whatever the set",
+         [hand_crafted_record(question_ID="q-9"), generated_record(question_ID="q-9")],
+         tasks=["who-and-when-q-9"] * 2),
+    case("a list of records gives a run each",
+         [hand_crafted_record(), 3, {"question": "?"}, generated_record()],
+         runs=["who-and-when/hand-crafted/7", "who-and-when/algorithm-generated/7/3"],
+         counts={"not-this-format": 2}),
+]  # fmt: skip
 
 
-def test_the_label_follows_the_spelling_of_the_history(tmp_path: Path) -> None:
-    run = one(tmp_path, hand_crafted_record(mistake_agent="WEBSURFER"))
-    assert {verdict.sub_goal for verdict in run.of(Verdict)} == {"work of WebSurfer"}
-
-
-def test_without_a_label_there_is_no_verdict(tmp_path: Path) -> None:
-    record = hand_crafted_record(mistake_step=None, mistake_agent=None)
-    conversion, (run,) = read(tmp_path, record)
-    assert not run.of(Verdict)
-    assert codes(conversion)["missing-label"] == 1
-    assert isinstance(run.success, Unscored)
-
-
-OUTCOMES: list[tuple[dict[str, Any], bool | None]] = [
-    ({"is_correct": False}, False),
-    ({"is_correct": "true"}, True),
-    ({}, False),
-    ({"is_corrected": True}, False),
-    ({"mistake_agent": None, "mistake_step": None}, None),
-]
-
-
-@pytest.mark.parametrize(("changed", "want"), OUTCOMES)
-def test_success_is_as_said_and_a_labelled_run_failed(
-    tmp_path: Path, changed: dict[str, Any], want: bool | None
-) -> None:
-    finished = one(tmp_path, hand_crafted_record(**changed)).finished
-    assert (finished.success, finished.cost) == (want, None)
-
-
-def test_the_task_is_the_question_whatever_the_set(tmp_path: Path) -> None:
-    both = [hand_crafted_record(question_ID="q-9"), generated_record(question_ID="q-9")]
-    assert {run.task_id for run in read(tmp_path, both)[1]} == {"who-and-when-q-9"}
+@each(CASES)
+def test_a_record_is_read_and_its_label_kept_whatever_is_wrong_with_it(tmp_path: Path, case: Case) -> None:
+    case.holds("who-and-when", tmp_path, "7.json")
 
 
 def test_a_question_without_an_id_is_recognised_by_its_words(tmp_path: Path) -> None:
@@ -266,15 +248,6 @@ def test_a_question_without_an_id_is_recognised_by_its_words(tmp_path: Path) -> 
     assert told[0] == told[1]
     assert len(set(told)) == 3
     assert told[3] == "who-and-when-7"
-
-
-def test_a_list_of_records_gives_a_run_each(tmp_path: Path) -> None:
-    conversion, runs = read(tmp_path, [hand_crafted_record(), 3, {"question": "?"}, generated_record()])
-    assert [run.run_id for run in runs] == [
-        "who-and-when/hand-crafted/7",
-        "who-and-when/algorithm-generated/7/3",
-    ]
-    assert codes(conversion)["not-this-format"] == 2
 
 
 THOUGHTS = [
