@@ -43,11 +43,7 @@ def test_appended_events_are_read_with_the_run_and_leave_its_identity(workspace:
     before, digest = run_of(workspace), workspace.digest()
     head = workspace.append_events(before, [verdict(), note("seen")])
     after = run_of(workspace)
-    assert (after.digest, after.integrity.verdict, after.integrity.head) == (
-        before.digest,
-        "INTACT",
-        head,
-    )
+    assert (after.digest, after.integrity.verdict, after.integrity.head) == (before.digest, "INTACT", head)
     assert [v.by for v in after.of(Verdict)] == ["human:ann"]
     assert [n.text for n in after.of(ReviewNote)] == ["seen"]
     assert run_of(workspace, "r2").integrity.verdict == "INTACT"

@@ -34,11 +34,7 @@ def test_a_run_now_is_what_reading_all_ledgers_gives(workspace: Workspace, name:
     assert workspace.run_now(before) is before
     write_about(workspace, before)
     now, read = workspace.run_now(before), run_of(workspace, "r1")
-    assert (now.events, now.integrity, now.appended_here) == (
-        read.events,
-        read.integrity,
-        read.appended_here,
-    )
+    assert (now.events, now.integrity, now.appended_here) == (read.events, read.integrity, read.appended_here)
     assert now.digest == before.digest
     assert workspace.run_now(now) is now
 

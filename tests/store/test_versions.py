@@ -104,11 +104,8 @@ def test_an_upload_is_a_version_and_never_takes_the_number_of_another_graph(work
     assert workspace.graph_version("desk", 2).sub_goals[0].id == "see"
     saved = workspace.save_graph(graph("mine"), author="ann", message="", based_on=1)
     assert isinstance(saved, Saved)
-    assert [(v.version, v.removed) for v in workspace.graph_history("desk")] == [
-        (1, False),
-        (2, True),
-        (3, False),
-    ]
+    want = [(1, False), (2, True), (3, False)]
+    assert [(v.version, v.removed) for v in workspace.graph_history("desk")] == want
 
 
 def test_a_version_that_does_not_exist_is_an_error(tmp_path: Path) -> None:

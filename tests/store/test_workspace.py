@@ -101,12 +101,8 @@ def test_a_plain_folder_becomes_a_workspace_and_stays_as_it_was(tmp_path: Path) 
     with Workspace.open_folder(folder, at=tmp_path / "w", progress=lambda *a: told.append(a)) as workspace:
         assert told == [(1, 2, "deep/a.jsonl"), (2, 2, "desk.plan.yaml")]
         assert [run.integrity.verdict for run in workspace.read_runs()[0]] == ["INTACT"]
-    assert sorted(p.name for p in folder.iterdir()) == [
-        "deep",
-        "desk.plan.yaml",
-        "notes.txt",
-        "p.memory.jsonl",
-    ]
+    want = ["deep", "desk.plan.yaml", "notes.txt", "p.memory.jsonl"]
+    assert sorted(p.name for p in folder.iterdir()) == want
     with Workspace.open_folder(tmp_path / "w") as again:
         assert len(again.files()) == 2
 
@@ -122,10 +118,8 @@ def test_several_folders_become_one_workspace_and_a_file_that_is_none_stops_nobo
     (two / "0.jsonl").write_bytes((one / "0.jsonl").read_bytes())
     told: list[tuple[int, int, str]] = []
     with Workspace.open_folder(one, two, at=tmp_path / "w", progress=lambda *a: told.append(a)) as workspace:
-        assert [name for *_, name in told] == [
-            *("0.jsonl", "1.jsonl", "2.jsonl", "broken.plan.yaml"),
-            *("0.jsonl", "desk.plan.yaml"),
-        ]
+        want = [*("0.jsonl", "1.jsonl", "2.jsonl", "broken.plan.yaml"), *("0.jsonl", "desk.plan.yaml")]
+        assert [name for *_, name in told] == want
         assert sorted(run.run_id for run in workspace.read_runs()[0]) == ["r0", "r1", "r2"]
         assert len(workspace.graphs()) == 1
 
@@ -218,11 +212,8 @@ def test_hidden_folders_are_not_searched(tmp_path: Path) -> None:
 def test_the_audit_log_says_a_thing_once(workspace: Workspace) -> None:
     for run in ("r1", "r1", "r2", None):
         workspace.audit("DTL-STRAT-006", "evaluation aborted", run)
-    assert [(e.code, e.run) for e in workspace.audit_log()] == [
-        ("DTL-STRAT-006", "r1"),
-        ("DTL-STRAT-006", "r2"),
-        ("DTL-STRAT-006", None),
-    ]
+    want = [("DTL-STRAT-006", "r1"), ("DTL-STRAT-006", "r2"), ("DTL-STRAT-006", None)]
+    assert [(e.code, e.run) for e in workspace.audit_log()] == want
 
 
 def test_findings_of_one_file_are_bounded(workspace: Workspace) -> None:

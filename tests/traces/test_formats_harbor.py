@@ -139,10 +139,8 @@ def test_a_failed_test_says_which_assertion_failed_and_titles_leave_out_their_on
     first |= {"trace": trace, **failed}
     second |= failed
     _, (run,) = read(tmp_path, {"result.json": RESULT, "verifier/ctrf.json": tests})
-    assert [verdict.reason for verdict in run.of(Verdict)] == [
-        "AssertionError: nothing installed\nassert None",
-        "The test failed in the call phase",
-    ]
+    want = ["AssertionError: nothing installed\nassert None", "The test failed in the call phase"]
+    assert [verdict.reason for verdict in run.of(Verdict)] == want
     graph, _ = load_graphs(tmp_path / "out" / "graphs").for_task("fix-it")
     names = ("test_works", "test_other")
     assert [(goal.id, goal.title) for goal in graph.sub_goals] == [(f"t.py::{name}", name) for name in names]

@@ -78,11 +78,8 @@ def test_a_result_without_a_call_is_an_item_of_its_own() -> None:
 
 def test_sub_goals_are_marked_where_they_were_attempted_and_completed() -> None:
     run = a_run().call("search").call("refund", amount=7).call("refund", amount=5).finish().run()
-    assert marks(transcript_of(run, score_run(run, GRAPH))) == {
-        1: [("completed", "Look up")],
-        2: [("attempted", "Pay")],
-        3: [("completed", "Pay")],
-    }
+    want = {1: [("completed", "Look up")], 2: [("attempted", "Pay")], 3: [("completed", "Pay")]}
+    assert marks(transcript_of(run, score_run(run, GRAPH))) == want
 
 
 def test_a_replan_names_what_was_added_and_dropped_and_a_repeated_plan_is_none() -> None:
