@@ -312,6 +312,14 @@ def test_what_is_there_again_is_spent_once(tmp_path: Path, case: Case) -> None:
     assert case.finding is None or case.finding in codes(done)
 
 
+def test_messages_that_are_repeated_are_counted_and_their_session_is_named(tmp_path: Path) -> None:
+    sessions = two(claude("s", 1, 2), claude("t", 1, 2, 3))
+    files = [put(tmp_path / "in" / name, content) for name, content in sessions.items()]
+    done, _ = converted(None, tmp_path / "out", *files)
+    (finding,) = (each for each in done.findings if each.code == "repeated-messages")
+    assert finding.message.startswith("2 messages repeated from claude-code/s")
+
+
 def test_an_earlier_copy_is_named_with_the_file_that_is_read_for_it(tmp_path: Path) -> None:
     copies = (("monday.json", (1,)), ("tuesday.json", (1, 2)))
     files = [put(tmp_path / "in" / name, goose("s", *replies)) for name, replies in copies]
