@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -35,11 +33,10 @@ from untaken.plans import PlanGraph
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 
-from pydantic_ai.messages import ModelResponse, ToolCallPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from judges import OBSERVED, model_that, said
+from pydantic_ai.models.function import FunctionModel
 
 GRAPH = a_graph({"id": "look", "title": "Look up the order", "check": {"verdict": True}})
-OBSERVED = "order 17 was found: two shirts"
 
 
 def a_desk(
@@ -49,26 +46,8 @@ def a_desk(
     return desk.observe(seen, ok=True, call_id="c1").say(said).finish(True, error=error or None).run()
 
 
-def model_that(answers: Callable[[str, str], dict[str, Any]]) -> FunctionModel:
-    """A model that answers from (prompt, the code in it)."""
-
-    def speak(messages: list[Any], info: AgentInfo) -> ModelResponse:
-        prompt = str(messages[0].parts[-1].content)
-        code = re.findall(r"Your code is ([0-9a-f]{16})\.$", prompt)[-1]
-        return ModelResponse(
-            parts=[ToolCallPart(info.output_tools[0].name, json.dumps(answers(prompt, code)))]
-        )
-
-    return FunctionModel(speak, model_name="stand-in")
-
-
 def passing() -> FunctionModel:
     return model_that(lambda _, code: said(code, "pass", (3, OBSERVED)))
-
-
-def said(code: str, verdict: str = "pass", *quotes: tuple[int, str], reason: str = "seen") -> dict[str, Any]:
-    evidence = [{"seq": seq, "quote": quote} for seq, quote in quotes]
-    return {"code": code, "verdict": verdict, "evidence": evidence, "reason": reason}
 
 
 MISSED = (None, "evidence_not_found")

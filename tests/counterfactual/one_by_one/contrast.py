@@ -30,24 +30,15 @@ FREEDOM_MIN: Final = 1.0
 FREEDOM_MAX: Final = 1e6
 
 
-class Sample(Struct, frozen=True, kw_only=True, gc=False):
-    """What an interval needs of one history; variances are those of a single run, in units of the score.
+class Sample(Struct, frozen=True, kw_only=True):
+    """What an interval needs of one history; variances are those of a single run, in units of the score."""
 
-    Attributes:
-        n: effective number of runs (Kish).
-        rate: posterior mean of the success rate, (½ + s) / (1 + n).
-        weight: of success, among the terms in force.
-        success: variance of success; 0 where it never varied.
-        rest: variance of what cost and steps contribute.
-        together: covariance of success and that; ``None`` where some runs lack a figure.
-    """
-
-    n: float
-    rate: float
-    weight: float
-    success: float
-    rest: float
-    together: float | None
+    n: float  # effective number of runs (Kish)
+    rate: float  # posterior mean of the success rate, (½ + s) / (1 + n)
+    weight: float  # of success, among the terms in force
+    success: float  # variance of success; 0 where it never varied
+    rest: float  # variance of what cost and steps contribute
+    together: float | None  # covariance of success and that; None where some runs lack a figure
 
     def gain(self, slope: float) -> float:
         """What success adds to the score, by its weight and by what it saves; 0 where these cancel out."""
@@ -65,7 +56,7 @@ class Sample(Struct, frozen=True, kw_only=True, gc=False):
         return self.gain(slope) ** 2 * self.rate * (1 - self.rate) / self.n + self.residual(slope)
 
 
-class Parabola(Struct, frozen=True, gc=False):
+class Parabola(Struct, frozen=True):
     """Variance of the success part, a + b·d + c·d², where `d` is the rate (or difference of rates) supposed.
 
     `at` is the estimate; outside `low` to `high`, where a rate would leave 0 to 1, the variance stays as it
@@ -85,21 +76,13 @@ class Parabola(Struct, frozen=True, gc=False):
         return self.a + (self.b + self.c * d) * d
 
 
-class Band(Struct, frozen=True, kw_only=True, gc=False):
-    """How far an estimate may be off.
+class Band(Struct, frozen=True, kw_only=True):
+    """How far an estimate may be off."""
 
-    Attributes:
-        success: variance of the success part; `rest`: of the rest.
-        lean: how far the supposed rate moves for one unit of error.
-        freedom: degrees of freedom of the quantile.
-        slope: what success adds to the score beside its weight, by what it saves; 0 where nothing tells.
-    """
-
-    success: Parabola
+    success: Parabola  # variance of the success part
     rest: float
-    lean: float
-    freedom: float
-    slope: float
+    lean: float  # how far the supposed rate moves for one unit of error
+    freedom: float  # degrees of freedom of the quantile
 
     def ends(self, estimate: float, least: float, most: float) -> tuple[float, float]:
         """The 95% interval around an estimate, which it always holds, within what can be at all."""
@@ -206,8 +189,5 @@ def _band(
         # The worst case: the two errors add up. (√success + √rest)² is replaced by its tangent from above.
         ratio = sqrt(rest / success)
         parabola, rest = curve(gain**2 * (1 + ratio)), rest * (1 + 1 / ratio)
-    return Band(success=parabola, rest=rest, lean=lean, freedom=_freedom(doubt), slope=slope)
-
-
-def _freedom(doubt: float) -> float:
-    return min(FREEDOM_MAX, max(FREEDOM_MIN, 1 / doubt)) if doubt else FREEDOM_MAX
+    freedom = min(FREEDOM_MAX, max(FREEDOM_MIN, 1 / doubt)) if doubt else FREEDOM_MAX
+    return Band(success=parabola, rest=rest, lean=lean, freedom=freedom)

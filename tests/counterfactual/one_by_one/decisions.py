@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
+from zlib import crc32
 
-from one_by_one.levels import Layered, sides
-from one_by_one.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for
-from one_by_one.records import record_of_context
-from one_by_one.strata import support_of
-from one_by_one.terms import common_terms
-from one_by_one.trust import Arm, compare_arms
-from untaken.counterfactual.memory import Snapshot
+import numpy as np
+from msgspec import UNSET
+
+from one_by_one.histories import Arm, common_terms, compare_arms
+from one_by_one.levels import NOT_POOLED, finest, pooled_advantage, record_of_context, strength_for
+from untaken.counterfactual.memory import Observed, Snapshot
 from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
-from untaken.counterfactual.run_evaluation import Alternative, Decision, Direction, Support
+from untaken.counterfactual.run_evaluation import Alternative, Decision
 from untaken.counterfactual.scoring import Outcome, Scale, Weights, difference, score_placed
-from untaken.counterfactual.strata import NOT_TAKEN_BEFORE
+from untaken.counterfactual.strata import NOT_NAMED, NOT_TAKEN_BEFORE, decided_at
+from untaken.counterfactual.support import ComparedRuns, OptionComparison, nested_groups
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.run import Run
@@ -56,31 +57,36 @@ class Bench:
 
     def decision(self, selection: SkillSelection) -> Decision:
         """The decision point with a branch for each path not taken."""
-        chosen = Layered(selection.selected, selection.layers, self._history)
         return Decision(
             decision_point=selection.seq,
             selected=selection.selected,
             context_hash=selection.context_hash,
-            n_selected=outcomes(chosen.at(1)),
-            branches=tuple([self._branch(name, chosen) for name in alternatives_of(selection)]),
+            n_selected=outcomes(self._history(selection.selected, selection.layers[0])),
+            branches=tuple([self._branch(name, selection) for name in alternatives_of(selection)]),
         )
 
     def _history(self, skill: str, context_hash: str) -> Arm | None:
         record = self.snapshot.record(skill, context_hash, without_run=self.run_id)
         return None if record is None else Arm(record, self.scale)
 
-    def _branch(self, alternative: str, chosen: Layered) -> Alternative:
-        found = sides(alternative, chosen, self._history)
+    def _branch(self, alternative: str, selection: SkillSelection) -> Alternative:
+        layers, skills = selection.layers, (alternative, selection.selected)
+        found = finest(self._history, layers, alternative)
         if found is None:
-            return _unknown(alternative, chosen)
-        level, arm, shared, first, second, other = found
-        pooled = self._pooled(other, chosen)
+            chosen = outcomes(self._history(selection.selected, layers[0]))
+            return _unknown(alternative, n_selected=chosen, levels=len(layers))
+        level, (arm,) = found
+        shared, (first, second) = finest(self._history, layers, *skills) or (None, (arm, None))
         history, weights, terms = arm.record, self.scale.weights, common_terms(self.actual, arm.placed)
         score, actual = score_placed(arm.placed, terms, weights), score_placed(self.actual, terms, weights)
         delta = difference(score, actual)
         low, high = arm.around(score, terms)
-        trust = compare_arms(first, second, self.threshold)
-        support, why, direction = self._called(first, second)
+        support, why, direction = "weak", NOT_TAKEN_BEFORE, None
+        if second is not None:
+            support, why, direction = support_of(
+                self.snapshot, first.record.context_hash, *skills, without=self.run_id
+            )
+        pooled = NOT_POOLED if len(layers) == 1 else self._pooled(layers, skills)
         return Alternative(
             alternative=alternative,
             known=True,
@@ -94,10 +100,7 @@ class Bench:
             verdict=verdict_of(delta, self.threshold),
             cost_used=terms.cost,
             steps_used=terms.steps,
-            advantage=trust.advantage,
-            low=trust.low,
-            high=trust.high,
-            p_better=trust.p_better,
+            **compare_arms(first, second, self.threshold)._asdict(),
             support=support,
             support_reason=why,
             direction=direction,
@@ -108,7 +111,7 @@ class Bench:
             evidence_to=history.newest,
             evidence_age_days=(self.started - history.newest) / DAY,
             level=level,
-            levels=chosen.levels,
+            levels=len(layers),
             advantage_level=shared,
             n_selected=outcomes(second),
             pooled=pooled.value,
@@ -117,19 +120,11 @@ class Bench:
             strength=pooled.strength,
         )
 
-    def _called(self, first: Arm, second: Arm | None) -> tuple[Support, str, Direction | None]:
-        if second is None:
-            return "weak", NOT_TAKEN_BEFORE, None
-        skills = first.record.skill, second.record.skill
-        return support_of(self.snapshot, first.record.context_hash, *skills, self.run_id)
-
-    def _pooled(self, other: Layered | None, chosen: Layered) -> Pooled:
-        if other is None:
-            return NOT_POOLED
-        context_hash = chosen.layers[-1]
-        record = record_of_context(self.snapshot, context_hash, without_run=self.run_id)
+    def _pooled(self, layers: tuple[str, ...], skills: tuple[str, str]) -> Any:
+        record = record_of_context(self.snapshot, layers[-1], without_run=self.run_id)
         everything = None if record is None else Arm(record, self.scale)
-        return pooled_advantage(other, chosen, everything, strength_for(self.snapshot, self.scale.weights))
+        strength = strength_for(self.snapshot, self.scale.weights)
+        return pooled_advantage(self._history, layers, skills, everything, strength)
 
 
 def outcomes(arm: Arm | None) -> int:
@@ -137,33 +132,66 @@ def outcomes(arm: Arm | None) -> int:
     return arm.record.n if arm else 0
 
 
-def _unknown(alternative: str, chosen: Layered) -> Alternative:
-    where = f", at any of its {chosen.levels} levels" if chosen.levels > 1 else ""
+UNKNOWN: Final = (
+    *("success_rate", "avg_cost", "avg_steps", "score", "actual_score", "delta", "advantage", "low", "high"),
+    *("p_better", "delta_low", "delta_high", "evidence_from", "evidence_to", "evidence_age_days"),
+)
+
+
+def _unknown(alternative: str, *, n_selected: int, levels: int) -> Alternative:
+    where = f", at any of its {levels} levels" if levels > 1 else ""
     none = Unscored(f"no earlier run chose this alternative in this context{where}")
     return Alternative(
+        **dict.fromkeys(UNKNOWN, none),
         alternative=alternative,
         known=False,
         n=0,
-        success_rate=none,
-        avg_cost=none,
-        avg_steps=none,
-        score=none,
-        actual_score=none,
-        delta=none,
         verdict="unknown",
         cost_used=True,
         steps_used=True,
-        advantage=none,
-        low=none,
-        high=none,
-        p_better=none,
-        delta_low=none,
-        delta_high=none,
-        evidence_from=none,
-        evidence_to=none,
-        evidence_age_days=none,
         support="none",
         support_reason=none.reason,
-        levels=chosen.levels,
-        n_selected=outcomes(chosen.at(1)),
+        levels=levels,
+        n_selected=n_selected,
     )
+
+
+def support_of(
+    snapshot: Snapshot, context: str, alternative: str, selected: str, *, without: str
+) -> tuple[str, str, str | None]:
+    """Support inside strata, run by run, its reason and its direction, without a run (§2a)."""
+    log = [o for o in snapshot.history.log[: snapshot.observations] if o.run_id != without]
+    took: dict[str, dict[str, Observed]] = {}
+    for observed in log[: int(decided_at(np.array([len(log)]))[0])]:
+        if observed.kind == "outcome" and context in observed.layers:
+            took.setdefault(observed.skill, {}).setdefault(observed.run_id, observed)
+    one, two = sorted((alternative, selected))
+    first, second = took.get(one, {}), took.get(two, {})
+    runs = [*((o, True) for o in first.values()), *((o, False) for o in second.values())]
+    runs = [(o, took_one) for o, took_one in runs if not (o.run_id in first and o.run_id in second)]
+    units: dict[object, tuple[Observed, bool]] = {}
+    for observed, took_one in runs:
+        copied = (observed.run_id,) if observed.trail is UNSET else (*parts_of(observed), observed.trail)
+        units.setdefault(copied, (observed, took_one))
+    runs = list(units.values())
+    if any(o.task_id is UNSET or o.agent is UNSET for o, _ in runs):
+        return "weak", NOT_NAMED, None
+    ruling = OptionComparison(
+        ComparedRuns(
+            first=np.array([took_one for _, took_one in runs], dtype=bool),
+            group=nested_groups(parts_of(o) for o, _ in runs),
+            identity=nested_groups(parts_of(o)[1:] * 2 for o, _ in runs)[:, 3],
+            start=np.array([np.nan if o.started is UNSET else o.started.timestamp() for o, _ in runs]),
+            tie=np.array([crc32(o.run_id.encode()) for o, _ in runs]),
+        )
+    ).ruling(np.array([o.success for o, _ in runs]))
+    if not ruling.holds:
+        return "weak", ruling.reason, None
+    sign = 1 if one == alternative else -1
+    return "supported", ruling.words(sign), "better" if sign * ruling.difference > 0 else "worse"
+
+
+def parts_of(observed: Observed) -> tuple[str, ...]:
+    """What a run has for `IDENTITY`."""
+    parts = observed.task_id, observed.agent, observed.model, observed.version, observed.prompt_version
+    return tuple("" if part is UNSET else part for part in parts)
