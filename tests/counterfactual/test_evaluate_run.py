@@ -53,12 +53,6 @@ def test_weights_and_threshold_are_configuration() -> None:
             evaluate_run(now(), memory, threshold=threshold)
 
 
-def test_alternatives_lose_the_selected_one_and_duplicates_and_keep_their_order() -> None:
-    evaluation = evaluate_run(now("a|c|a|b|c", "b|a"), PolicyMemory([*FRAME, *MIXED]))
-    assert [[b.alternative for b in d.branches] for d in evaluation.decisions] == [["c", "b"], ["a"]]
-    assert [d.decision_point for d in evaluation.decisions] == [1, 2]
-
-
 def test_an_alternative_without_history_is_unknown_and_counted() -> None:
     evaluation = evaluate_run(now("a|b", "a|b@elsewhere", "a|c"), PolicyMemory([*FRAME, *MIXED]))
     assert [branch_of(evaluation, i).verdict for i in range(3)] == [

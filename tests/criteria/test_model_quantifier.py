@@ -73,14 +73,6 @@ def test_each_run_is_asked_about_once_a_seed_and_replayed_without_a_model(tmp_pa
     assert again == passes
 
 
-def test_what_is_not_accepted_is_kept_as_said(tmp_path: Path) -> None:
-    (one,) = asked(Model({"c1": "rather good", "c2": "FAST"}), tmp_path)
-    values = one.items[0].values
-    assert (values["Clarity"].text, values["Clarity"].level) == ("rather good", None)
-    assert values["Clarity"].out_of_vocabulary
-    assert values[PACE.name].level == 1
-
-
 def test_neither_the_outcome_nor_the_solution_is_in_the_prompt(tmp_path: Path) -> None:
     model = Model()
     asked(model, tmp_path)

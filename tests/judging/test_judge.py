@@ -22,7 +22,6 @@ from untaken.judging import (
     questions_of,
     settle,
     texts_to_judges,
-    verdict_events,
 )
 from untaken.judging.asking import ModelAccess, ModelAnswer, Reply, ReplyStore
 from untaken.judging.evidence import RunEvidence
@@ -137,34 +136,10 @@ def test_the_code_is_not_known_to_who_knows_the_ledger_and_the_program(tmp_path:
     assert one.nonce != two.nonce
 
 
-def test_a_verdict_comes_again_from_the_store_without_a_model(tmp_path: Path) -> None:
-    store = ReplyStore(tmp_path)
-    with ModelAccess(passing(), store) as access:
-        first = judge_run(a_desk(), GRAPH, access).verdicts
-    with ModelAccess("stand-in", store, offline=True) as access:
-        (again,) = judge_run(a_desk(), GRAPH, access).verdicts
-        assert access.spent.from_store == 1
-    assert (again.passed, again.raw, again.prompt_sha256) == (
-        first[0].passed,
-        first[0].raw,
-        first[0].prompt_sha256,
-    )
-
-
 def test_no_judge_is_asked_about_a_check_and_the_check_decides(tmp_path: Path) -> None:
     graph = a_graph({"id": "look", "check": {"tool_call": {"name": "refund"}}})
     with ModelAccess(passing(), ReplyStore(tmp_path)) as access:
         assert judge_run(a_desk(), graph, access).verdicts == ()
-
-
-def test_verdicts_become_events_once(tmp_path: Path) -> None:
-    run = a_desk()
-    with ModelAccess(passing(), ReplyStore(tmp_path)) as access:
-        report = judge_run(run, GRAPH, access)
-    (draft,) = verdict_events(run, report)
-    assert draft.fields["by"] == "judge:stand-in"
-    judged = a_run("desk").verdict("look", True, "judge:stand-in").run()
-    assert verdict_events(judged, report) == ()
 
 
 def test_a_result_that_the_agent_made_up_carries_no_pass(tmp_path: Path) -> None:

@@ -12,23 +12,7 @@ import pytest
 from builders import a_graph
 
 from untaken.errors import UntakenError
-from untaken.plans import edges, export_graph, parse_graph, read_graph
-
-REFUND = a_graph(
-    {"id": "intent", "title": "Identify intent"},
-    {
-        "id": "order",
-        "deps": ["intent"],
-        "check": {"tool_call": {"name": "search"}},
-        "rules": [{"tool": "s*"}],
-    },
-    {"id": "refund", "deps": ["order", "intent"], "critical": True, "metadata": {"weight": 1.0}},
-    "alone",
-    graph_id="refund",
-    version=4,
-    title="Refund desk",
-    metadata={"source": "hand"},
-)
+from untaken.plans import export_graph, parse_graph, read_graph
 
 
 def shape(graph: Any) -> list[tuple[str, str, bool, list[str]]]:
@@ -97,13 +81,6 @@ def test_csv_is_refused_with_its_line(desc: str, text: Any, line: Any, says: str
         parse_graph(text, name="g.csv")
     assert (caught.value.code, caught.value.where.line) == ("plan-csv", line)
     assert says in caught.value.message
-
-
-def test_networkx_reads_what_is_written() -> None:
-    graph = networkx.node_link_graph(json.loads(export_graph(REFUND, "node-link")), edges="edges")
-    assert graph.is_directed()
-    assert set(graph.edges) == set(edges(REFUND))
-    assert graph.nodes["refund"]["critical"] is True
 
 
 @pytest.mark.parametrize("key", ["edges", "links"])

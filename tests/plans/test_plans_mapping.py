@@ -67,21 +67,6 @@ def test_two_rules_of_one_sub_goal_are_no_conflict() -> None:
     assert map_actions(a_run().call("get_order").run(), graph).findings == ()
 
 
-def test_a_call_serves_the_check_it_fulfils() -> None:
-    run = a_run().call("refund", order="o-2").call("refund", order="o-1").run()
-    assert map_actions(run, DESK).mapped == ((1, "second", "check"), (2, "refund", "check"))
-
-
-def test_a_call_that_fulfils_no_check_is_an_attempt_at_each_on_its_tool() -> None:
-    mapping = map_actions(a_run().call("refund", order="o-9").run(), DESK)
-    assert mapping.mapped == ((1, "refund", "check"), (1, "second", "check"))
-
-
-def test_one_call_may_fulfil_several_checks() -> None:
-    graph = a_graph(*({"id": name, "check": call_check("ping")} for name in "abc"))
-    assert map_actions(a_run().call("ping").run(), graph).mapped == tuple((1, n, "check") for n in "abc")
-
-
 PLANS = [
     (["confirm"], "confirm"),
     (["SEND CONFIRMATION"], "confirm"),

@@ -12,31 +12,9 @@ from untaken import limits
 from untaken.errors import UntakenError
 from untaken.plans import export_graph, parse_graph, read_graph
 
-REFUND = """flowchart TD
-A[Identify customer intent] --> B[Look up order]
-A --> C[Check policy applies]
-B --> D[Determine refund eligibility]
-C --> D
-D --> E[Issue refund or escalate]
-E --> F[Send confirmation]
-"""
-
 
 def edges_of(text: str) -> list[tuple[str, list[str]]]:
     return [(node.id, node.deps) for node in parse_graph(text, name="g.mmd").sub_goals]
-
-
-def test_the_refund_flow_is_read() -> None:
-    graph = parse_graph(REFUND, name="refund.mmd")
-    assert graph.id == "refund"
-    assert [(n.id, n.title, n.deps) for n in graph.sub_goals] == [
-        ("A", "Identify customer intent", []),
-        ("B", "Look up order", ["A"]),
-        ("C", "Check policy applies", ["A"]),
-        ("D", "Determine refund eligibility", ["B", "C"]),
-        ("E", "Issue refund or escalate", ["D"]),
-        ("F", "Send confirmation", ["E"]),
-    ]
 
 
 ARROWS = [

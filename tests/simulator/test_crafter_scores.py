@@ -149,13 +149,6 @@ def test_a_record_that_cannot_be_used_costs_only_itself(desc, record, want, tmp_
     assert "record 0" in fault.message
 
 
-def test_two_records_of_one_seed_that_differ_are_an_error_and_the_first_counts(tmp_path: Path) -> None:
-    found, findings = read_scores([put(tmp_path / "s.json", a_record(("wake_up",)), a_record(()))])
-    (score,) = method_scores(found)
-    assert score.success_percent["wake_up"] == 100.0
-    assert [(f.code, f.severity) for f in findings] == [("scores-conflict", "error")]
-
-
 @pytest.mark.parametrize(
     ("changed", "code"),
     [({"xs": [400, 800]}, "scores-steps-differ"), ({"achievement_fly": [1, 1]}, "scores-other-achievements")],

@@ -12,17 +12,14 @@ from crafter_worlds import SEED, walked
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.simulator.crafter import MATERIALS, OBJECTS
 from untaken.simulator.loop import Turn, WinSettings, play
 from untaken.simulator.players import policy_named
 from untaken.simulator.record import (
     PlanningRecord,
-    fields_of,
     parse_planning,
     planned_step,
     planning_bytes,
     read_planning,
-    view_of,
     write_planning,
 )
 from untaken.simulator.state_causality import SymbolicCausality
@@ -63,22 +60,6 @@ def test_a_record_is_read_as_it_was_written(record: PlanningRecord, tmp_path: Pa
     assert read_planning(tmp_path / "r.planning.json.zst") == record
     (tmp_path / "plain.json").write_bytes(planning_bytes(record))
     assert read_planning(tmp_path / "plain.json") == record
-
-
-def test_it_holds_what_was_asked_and_what_was_done(record: PlanningRecord, turns: list[Turn]) -> None:
-    assert [step.action for step in record.steps] == [turn.action for turn in turns]
-    assert [step.asked for step in record.steps] == [turn.win for turn in turns]
-    assert any(step.asked and step.asked.terms for step in record.steps)
-    assert [step.begun for step in record.steps] == [t.selection and t.selection.skill for t in turns]
-
-
-def test_a_view_is_the_fields_of_the_observation(turns: list[Turn]) -> None:
-    names = ("edge", *MATERIALS, *OBJECTS)
-    for turn in turns:
-        rows = fields_of(view_of(turn.seen.semantic))
-        assert (len(rows), {len(row) for row in rows}) == (7, {9})
-        assert rows[3][4] == "player"
-        assert [[names[column[y]] for column in turn.seen.semantic] for y in range(7)] == [*map(list, rows)]
 
 
 def changed(record: PlanningRecord, where: list[Any], to: Any) -> bytes:
