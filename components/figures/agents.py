@@ -59,14 +59,18 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         # Those that cross come last, and are drawn over the others.
         for agent in sorted(agents, key=lambda a: a in crossing):
             ends = [places[one].get(agent), places[other].get(agent)]
-            figure.add_trace(_line(column, ends, agent in crossing, look))
+            line = (
+                {"color": look.bad, "width": 3} if agent in crossing else {"color": look.line, "width": 1.75}
+            )
+            figure.add_trace(line_trace(x=[column, column + 1], y=ends, line=line))
     symbol, spans = markers(agents), []
     for agent in agents:
         at = [places[m].get(agent) for m in names]
         words = [_rank_words(agent, m, standings[m].get(agent)) for m in names]
         ranks = [None if unrankable(report, m) else standings[m].get(agent) for m in names]
         spans += _spans(ranks, agents.index(agent), look)
-        figure.add_trace(_marks(at, symbol[agent], words, look))
+        marker = mark(symbol[agent], 13, look.background, look.text)
+        figure.add_trace(point_trace(x=list(range(len(at))), y=at, marker=marker, hovertext=words))
         for x, moved in ((0, ""), (len(names) - 1, _moved(at, look))):
             ranked, y = standings[names[x]].get(agent), at[x]
             if y is not None and ranked is not None:
@@ -81,14 +85,6 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
     figure.update_layout(meta={"least_width": 2 * room + 24 + 85 * (len(names) - 1)})
     return figure
-
-
-def _line(column: int, ends: Sequence[float | None], crossing: bool, look: Tokens) -> go.Scatter:
-    return line_trace(
-        x=[column, column + 1],
-        y=list(ends),
-        line={"color": look.bad if crossing else look.line, "width": 3 if crossing else 1.75},
-    )
 
 
 def _spans(standings: Sequence[RankedAgent | None], place: int, look: Tokens) -> list[dict[str, Any]]:
@@ -107,15 +103,6 @@ def _spans(standings: Sequence[RankedAgent | None], place: int, look: Tokens) ->
         for column, ranked in enumerate(standings)
         if ranked is not None and ranked.rank_low is not None and ranked.rank_high is not None
     ]
-
-
-def _marks(at: Sequence[float | None], symbol: str, words: Sequence[str], look: Tokens) -> go.Scatter:
-    return point_trace(
-        x=list(range(len(at))),
-        y=list(at),
-        marker=mark(symbol, 13, look.background, look.text),
-        hovertext=list(words),
-    )
 
 
 def _places(standings: Sequence[RankedAgent], before: dict[str, float]) -> dict[str, float]:

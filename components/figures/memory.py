@@ -80,7 +80,9 @@ def estimates_over_time(estimates: pd.DataFrame, *, dark: bool = False) -> go.Fi
     figure = go.Figure()
     # The upper edge first: the lower one is filled up to the trace before it.
     for name, fill in (("success_high", None), ("success_low", "tonexty")):
-        figure.add_trace(_edge(steps, name, fill, look))
+        edge, line = steps[name].astype(float), {"width": 0, "shape": "hv"}
+        trace = line_trace(x=list(steps.index), y=edge, line=line, fill=fill, fillcolor=look.grid)
+        figure.add_trace(trace)
     figure.add_trace(_line(steps, look))
     figure.add_trace(_weak(steps, weak, look))
     themed(figure, dark=dark, height=300, margin=(8, 24, 24, 40))
@@ -111,16 +113,6 @@ def _days(moments: list[Any]) -> list[str]:
 
 def _rate(row: Any) -> str:
     return f"{percent(row.success_rate, 1)} ({interval(row.success_low, row.success_high, percent)})"
-
-
-def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.Scatter:
-    return line_trace(
-        x=list(steps.index),
-        y=steps[name].astype(float),
-        line={"width": 0, "shape": "hv"},
-        fill=fill,
-        fillcolor=look.grid,
-    )
 
 
 def _line(steps: pd.DataFrame, look: Tokens) -> go.Scatter:

@@ -48,7 +48,9 @@ def outcome_scatter(
         across, up = (_ends(side[one.agent]) for side in spans)
         ends[0] += [one.outcome, *across]
         ends[1] += [one.value, *up]
-        figure.add_trace(_cross(one, across, up, look))
+        xs = [*across, None, *([one.outcome] * len(up))]  # None lifts the pen: one trace has both lines
+        ys = [*([one.value] * len(across)), None, *up]
+        figure.add_trace(line_trace(x=xs, y=ys, line={"color": look.line, "width": 1.5}, opacity=0.75))
     x_range, y_range = (_padded(values) for values in ends)
     x_range[1] += 0.2 * (x_range[1] - x_range[0])  # for the name of the best agent
     sides = _label_sides(placed, x_range, y_range)
@@ -88,12 +90,6 @@ def _shares(reach: Sequence[float]) -> list[float]:
     """Where an axis of shares is marked: never beyond 0 and 1, though it may reach further for the names."""
     step = next(step for step in (2, 5, 10, 20) if (reach[1] - reach[0]) * 100 / step <= 8)
     return [percent / 100 for percent in range(0, 101, step) if reach[0] <= percent / 100 <= reach[1]]
-
-
-def _cross(one: QuadrantPoint, across: Sequence[float], up: Sequence[float], look: Tokens) -> go.Scatter:
-    xs = [*across, None, *([one.outcome] * len(up))]  # None lifts the pen: one trace has both lines
-    ys = [*([one.value] * len(across)), None, *up]
-    return line_trace(x=xs, y=ys, line={"color": look.line, "width": 1.5}, opacity=0.75)
 
 
 def _label_sides(

@@ -112,7 +112,10 @@ def timeline_figure(
 def _add_completions(figure: go.Figure, done: Sequence[NodeScore], lane: int, look: Tokens) -> None:
     """A mark a completed sub-goal; where they are few, with a line up through what happened then."""
     if len(done) <= MOST_LINES:
-        figure.add_trace(_thin_lines(done, lane, look))
+        xs = [x for node in done for x in (node.completed_at, node.completed_at, None)]  # None lifts the pen
+        ys = [y for _ in done for y in (-0.5, lane, None)]
+        line = {"color": look.good, "width": 1, "dash": "dot"}
+        figure.add_trace(line_trace(x=xs, y=ys, line=line))
     figure.add_trace(
         text_trace(
             x=[node.completed_at for node in done],
@@ -121,14 +124,6 @@ def _add_completions(figure: go.Figure, done: Sequence[NodeScore], lane: int, lo
             textfont={"size": 16, "color": look.good},
             hovertext=[f"completed: {text.figure(node.title or node.sub_goal, 60)}" for node in done],
         )
-    )
-
-
-def _thin_lines(done: Sequence[NodeScore], lane: int, look: Tokens) -> go.Scatter:
-    return line_trace(
-        x=[x for node in done for x in (node.completed_at, node.completed_at, None)],  # None lifts the pen
-        y=[y for _ in done for y in (-0.5, lane, None)],
-        line={"color": look.good, "width": 1, "dash": "dot"},
     )
 
 

@@ -75,15 +75,10 @@ def fix_first_bars(
         dtick=1 if not measure.points and max(highest) < 5 else None,  # no 0.5 of a run
     )
     figure.update_yaxes(range=[len(rows) - 1 + BAR, BAR - 1], visible=False)
-    figure.update_layout(meta={"least_width": _width_of_words(rows)})
+    # The longest words above a bar: a phone scrolls to them.
+    widths = (max(8 * len(item.title[:CHARS]), 6 * len(item.brief[:BRIEF_CHARS])) for item in rows)
+    figure.update_layout(meta={"least_width": max(320, 40 + max(widths))})
     return figure
-
-
-def _width_of_words(rows: Sequence[FixItem]) -> int:
-    """Pixels that the longest words above a bar take: a phone scrolls to them."""
-    return max(
-        320, *(40 + max(8 * len(item.title[:CHARS]), 6 * len(item.brief[:BRIEF_CHARS])) for item in rows)
-    )
 
 
 def _bars(rows: Sequence[FixItem], values: Sequence[float], look: Tokens) -> go.Bar:
