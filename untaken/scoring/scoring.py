@@ -270,8 +270,7 @@ def _assemble(
             counted_all = counted_nodes(known.results, "fail")
             if counted_all:
                 diagnosed = diagnose(counted_all, known.critical, compiled, (trace, tried))
-        advice = diagnosed.advice
-        if advice:
+        if advice := diagnosed.advice:
             calls = [call.seq for call in trace.calls]
             advice = remedy(diagnosed, counted_nodes(known.results, "fail"), compiled, tried, calls)
         yield RunScore(
