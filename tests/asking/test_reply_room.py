@@ -16,7 +16,7 @@ LONGEST = [
     CriticAnswer(criteria=[Proposed(name="n" * 40, description="d" * 160, accepted_values=["v" * 30] * 5)] * 6),
     Inferred(edges=[AnsweredEdge(cause="c" * 40, effect="e" * 40, by="policy", reason="r" * 80)] * 12),
     Named(names=["n" * 40] * 16),
-    JudgeAnswer(evidence=[Citation(seq=10_000_000, quote="q" * 160)] * 3, verdict="unscored", code="c" * 40, reason="r" * 240),
+    JudgeAnswer(evidence=[Citation(seq=10_000_000, quote="q" * 160)] * 3, verdict="unscored", code="c" * 40, reason="r" * 240)
 ]  # fmt: skip
 
 

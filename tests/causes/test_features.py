@@ -21,7 +21,7 @@ ARGUMENTS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "numbers as people write them": ({"a": 0.1 + 0.2, "b": 2.0, "c": 0}, [("a", "0.3"), ("b", "2"), ("c", "0")]),
     "texts without their margins": ({"a": " x ", "b": " ", "c": ""}, [("a", "x")]),
     "no prose": ({"a": "x" * 80, "b": "x" * 81}, [("a", "x" * 80)]),
-    "at most forty": ({"a": list(range(42))}, [("a", str(i)) for i in range(40)]),
+    "at most forty": ({"a": list(range(42))}, [("a", str(i)) for i in range(40)])
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ CONTEXTS: dict[str, tuple[Any, dict[str, str]]] = {
     "forty parts": ({f"k{i}": i for i in range(41)}, {f"k{i}": str(i) for i in range(40)}),
     "a text that is no JSON": ("rainy", {"context": "hash"}),
     "a number": (7, {"context": "hash"}),
-    "nothing": (None, {"context": "hash"}),
+    "nothing": (None, {"context": "hash"})
 }  # fmt: skip
 
 

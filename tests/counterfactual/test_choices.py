@@ -75,6 +75,12 @@ def test_both_histories_are_those_of_all_that_is_known_and_of_no_single_run() ->
     assert (choice.taken, choice.other) == (second, first)
 
 
+def test_an_alternative_without_history_is_a_choice_of_support_none() -> None:
+    choice = found([past("r", "a|z", "a|b", day=9)], [*arm("a", 5, 5), *arm("b", 5, 5)])["a", "z"]
+    assert (choice.support, choice.unknown, choice.other, choice.n_alternative) == ("none", 1, None, 0)
+    assert choice.advantage == choice.low == Unscored("no run chose this alternative in this context")
+
+
 def test_contexts_are_kept_apart_and_made_readable() -> None:
     run = a_run("r")
     for context in ({"step": 2, "at": "gate"}, "in words", None):

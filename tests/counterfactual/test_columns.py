@@ -61,7 +61,7 @@ def weak(memory: PolicyMemory, random: Random) -> list[Observed]:
     return [
         msgspec.structs.replace(
             o, key=f"weak/{o.key}", kind="weak", weight=0.25, cost=None, steps=None, success=0.7,
-            cost_unit="usd", context_layers=msgspec.UNSET, task_id=msgspec.UNSET, agent=msgspec.UNSET,
+            cost_unit="usd", context_layers=msgspec.UNSET, task_id=msgspec.UNSET, agent=msgspec.UNSET
         )
         for o in some
     ]  # fmt: skip

@@ -97,7 +97,7 @@ CASES = [
     (
         "each agent has its skill",
         log(*[("ab"[n % 2], "xy"[n // 2 % 2], "mn"[n % 2], float(n % 2)) for n in range(20)]),
-        "confounded: agent and choice coincide",
+        "confounded: agent and choice coincide"
     ),
     ("each model has", log(*SIDE, model=ODD), "confounded: model and choice coincide"),
     ("each version has", log(*SIDE, version=ODD), "confounded: version and choice coincide"),
@@ -105,18 +105,18 @@ CASES = [
     (
         "each value of a field that the workspace names has",
         log(*SIDE, named=[(("temperature", old),) for old in ODD]),
-        "confounded: temperature and choice coincide",
+        "confounded: temperature and choice coincide"
     ),
     (
         "the field is recorded for some runs only",
         log(*SIDE, named=[(("region", "eu"),) if old == "old" else UNSET for old in ODD]),
-        "confounded: region and choice coincide",
+        "confounded: region and choice coincide"
     ),
     ("the coarsest of two is named", log(*SIDE, model=ODD, version=ODD), "confounded: model and choice coincide"),
     (
         "both in one task, which says nothing",
         log(*[("ab"[n % 2], "xy"[n % 2], "m", float(n % 2)) for n in range(20)], ("a", "y", "m", 1.0)),
-        "needs about 6 more runs",
+        "needs about 6 more runs"
     ),
     ("in every task the one came first", log(*HALVES), IN_TIME),
     ("what failed is tried again with the other", log(*[("ab"[turn], f"t{n}", "m", float(turn)) for n in range(9) for turn in (0, 1)]), RETRIES),
@@ -128,8 +128,8 @@ CASES = [
             seen(f"r{n}", "ab"[n % 2], day=n, success=float(n % 2), task_id=UNSET, agent=UNSET)
             for n in range(20)
         ],
-        "the memory does not name the task and agent of every run: rebuild it from its ledgers",
-    ),
+        "the memory does not name the task and agent of every run: rebuild it from its ledgers"
+    )
 ]  # fmt: skip
 
 

@@ -54,7 +54,7 @@ CASES = [
     ("nobody took the other", {"no": 9}, {}, []),
     ("passed and violated, the larger difference first", {"pa no": 6, "po no": 3, "po": 1}, {"po no": 10, "pa no": 0}, [("skipped", POLICY, (6, 10), (0, 10)), ("violated", POLICY, (6, 10), (0, 10))]),
     ("two sub-goals, the larger difference first", {"no": 6, "po": 9}, {"po no": 15}, [("skipped", "Write a note", (9, 15), (0, 15)), ("skipped", POLICY, (6, 15), (0, 15))]),
-    ("of equal differences, by title", {"re": 9}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9)), ("skipped", "Write a note", (9, 9), (0, 9))]),
+    ("of equal differences, by title", {"re": 9}, {"po no": 9}, [("skipped", POLICY, (9, 9), (0, 9)), ("skipped", "Write a note", (9, 9), (0, 9))])
 ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def arm(skill: str, won: int, lost: int) -> list[Observed]:
 CASES = [
     ("nothing hangs on one run", arm("a", 2, 18) + arm("b", 18, 2), "supported", ()),
     ("three runs, of which each is needed", arm("a", 1, 19) + arm("b", 3, 0), "supported", ("b0", "b1", "b2")),
-    ("what is not supported cannot be lost", arm("a", 5, 5) + arm("b", 5, 5), "weak", ()),
+    ("what is not supported cannot be lost", arm("a", 5, 5) + arm("b", 5, 5), "weak", ())
 ]  # fmt: skip
 
 

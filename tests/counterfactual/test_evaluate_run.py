@@ -30,10 +30,7 @@ def now(
 
 
 MIXED = [seen("r1", "b", cost=1.0, steps=2.0), seen("r2", "b", cost=3.0, steps=6.0, success=0.0)]
-EDGES = [
-    ("one success in five", 6, 5, 0.1),
-    ("half the steps lost", 4, 1, -0.1),
-]
+EDGES = [("one success in five", 6, 5, 0.1), ("half the steps lost", 4, 1, -0.1)]
 
 
 @pytest.mark.parametrize(("desc", "steps", "runs", "delta"), EDGES, ids=[case[0] for case in EDGES])
@@ -74,13 +71,13 @@ REFUSED = [
         "the second selection comes after the finish",
         a_run("now").select("a", "b").finish(True).select("a", "b").run(),
         "skipped",
-        "insufficient_decision_points",
+        "insufficient_decision_points"
     ),
     ("not finished", a_run("now").select("a", "b").select("a", "b").run(), "skipped", "run_not_finished"),
     ("success unknown", past("now", "a|b", "a|b", day=9, success=None), "skipped", "outcome_unscored"),
     ("truncated", replace(past("now", "a|b", "a|b", day=9, verdict="TRUNCATED")), "aborted", "DTL-STRAT-006"),
     ("altered", past("now", "a|b", "a|b", day=9, verdict="ALTERED"), "aborted", "DTL-STRAT-006"),
-    ("malformed, and unfinished", a_run("now").select("a").run("MALFORMED"), "aborted", "DTL-STRAT-006"),
+    ("malformed, and unfinished", a_run("now").select("a").run("MALFORMED"), "aborted", "DTL-STRAT-006")
 ]  # fmt: skip
 
 

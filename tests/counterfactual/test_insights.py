@@ -8,12 +8,7 @@ from pathlib import Path
 
 from histories import past, seen
 
-from untaken.counterfactual import (
-    collect_signals,
-    evaluate_run,
-    insight_events,
-    insights_bytes,
-)
+from untaken.counterfactual import collect_signals, evaluate_run, insight_events, insights_bytes
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import LedgerWriter, append_events, event_type, read_ledger
 from untaken.ledger import events as e

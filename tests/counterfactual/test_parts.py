@@ -55,7 +55,7 @@ CALLED = [
     ("success lower by a little more", 0, a_part(0.0, 0.11, -0.3, 0.1), a_part(1, 2, -1.5, -0.5), SAME,
           "no clear difference in success, cheaper"),
     ("success unknown", 0, a_part(0.5, None), a_part(1, 2, -1.5, -0.5), SAME,
-          "no clear difference in success, cheaper"),
+          "no clear difference in success, cheaper")
 ]  # fmt: skip
 
 
@@ -73,7 +73,7 @@ WORDED = [
     ("tokens", 0.95, 0.8, 0.0, 0.0, "success 9.5 of 10 against 8 of 10 · cost the same · steps the same"),
     ("tokens", 0.9, 0.8, 1200.0, 2.5,
      "success 9 of 10 against 8 of 10 · cost 1,200.00 tokens more · 2.5 steps more"),
-    ("", 0.9, 0.8, None, None, "success 9 of 10 against 8 of 10 · cost not recorded · steps not recorded"),
+    ("", 0.9, 0.8, None, None, "success 9 of 10 against 8 of 10 · cost not recorded · steps not recorded")
 ]  # fmt: skip
 
 
@@ -103,7 +103,7 @@ DIFFERENCES = [
     (steps_words, (-1.06,), "1.1 steps fewer"),
     (steps_words, (-0.5,), "0.5 steps fewer"),
     (power_words, (), "A difference of 20 / 30 points is supported, by runs of each option: "
-     "10 runs: 2% / 8%; 20 runs: 7% / 17%; 40 runs: 20% / 50%."),
+     "10 runs: 2% / 8%; 20 runs: 7% / 17%; 40 runs: 20% / 50%.")
 ]  # fmt: skip
 
 

@@ -45,10 +45,10 @@ CASES = [
         .call("write_refund", order=1, ok=False)
         .add(ToolCall, call_id="c1", tool="write_mail", arguments={})
         .observe(ok=True, call_id="c1"),
-        ["advance(mail)", "stop_open"],
+        ["advance(mail)", "stop_open"]
     ),
     ("a repeated change is no new decision", a_run("r").call("write_refund", order=1).call("write_refund", order=1), ["advance(refund)", "stop_open"]),
-    ("a hand-over ends what is compared, and counts once", a_run("r").call("transfer_to_human_agents").call("transfer_to_human_agents"), ["hand_over"]),
+    ("a hand-over ends what is compared, and counts once", a_run("r").call("transfer_to_human_agents").call("transfer_to_human_agents"), ["hand_over"])
 ]  # fmt: skip
 
 

@@ -17,54 +17,54 @@ SAME = (
     (
         ("Policy adherence", "Whether the agent followed the policy that applies."),
         ("Compliance with policy", "How far the actions taken obey the rules of the policy."),
-        ("Following the rules", "Does the agent act as the applicable rules say?"),
+        ("Following the rules", "Does the agent act as the applicable rules say?")
     ),
     (
         ("Clarity", "How easy the reply is to understand."),
         ("Readability", "How easily a reader understands what was written."),
-        ("Understandable answers", "The reply can be understood without effort."),
+        ("Understandable answers", "The reply can be understood without effort.")
     ),
     (
         ("Time taken", "How long it took to finish the task."),
         ("Duration", "The time needed until the task was finished."),
-        ("Speed", "How quickly the task is done."),
+        ("Speed", "How quickly the task is done.")
     ),
     (
         ("Step efficiency", "Number of steps compared with the fewest possible."),
         ("Economy of actions", "No more actions than needed to finish."),
-        ("Unneeded actions", "Actions that do not help to finish the task."),
+        ("Unneeded actions", "Actions that do not help to finish the task.")
     ),
     (
         ("Error recovery", "How the agent reacts when a tool fails."),
         ("Handling of failures", "What is done after a failed call of a tool."),
-        ("Response to errors", "Does the agent change its plan after an error?"),
+        ("Response to errors", "Does the agent change its plan after an error?")
     ),
     (("Accuracy", "Whether the result is correct."), ("Correctness", "Is the final answer right?"), ("Right result", "The outcome is the correct one.")),
     (
         ("Politeness", "The tone towards the customer is polite."),
         ("Courtesy", "The customer is treated with respect and friendliness."),
-        ("Friendly tone", "Messages to the customer are friendly."),
+        ("Friendly tone", "Messages to the customer are friendly.")
     ),
     (
         ("Security of data", "Personal data of the customer is kept private."),
         ("Privacy", "No personal information is given to others."),
-        ("Confidentiality", "Private data is not disclosed."),
+        ("Confidentiality", "Private data is not disclosed.")
     ),
     (
         ("Completeness", "All parts of the task are covered."),
         ("Coverage of the request", "Every part of what was asked is dealt with."),
-        ("Nothing left out", "The answer covers all aspects of the request."),
+        ("Nothing left out", "The answer covers all aspects of the request.")
     ),
     (
         ("Creativity", "A new or unusual way of solving the problem."),
         ("Innovation", "The problem is solved by a novel method."),
-        ("Originality", "How novel the approach to the problem is."),
+        ("Originality", "How novel the approach to the problem is.")
     ),
     (
         ("Problem difficulty", "How hard the task is."),
         ("Complexity of the task", "The level of difficulty of the problem."),
-        ("Task hardness", "How demanding the problem is to solve."),
-    ),
+        ("Task hardness", "How demanding the problem is to solve.")
+    )
 )  # fmt: skip
 """What is said three times over, in other words; criteria of two rows are different ones."""
 

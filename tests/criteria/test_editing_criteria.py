@@ -40,14 +40,14 @@ EDITS = [
         "given other values",
         lambda c: editing.edit(c, "Tone", accepted_values=["rude", " kind ", ""], **WHO),
         {"accepted_values": ["rude", "kind"]},
-        "changed accepted values",
+        "changed accepted values"
     ),
     (
         "put in order",
         lambda c: editing.edit(c, "Tone", accepted_values=["kind", "plain", "rude"], **WHO),
         {"accepted_values": ["kind", "plain", "rude"]},
-        "changed accepted values",
-    ),
+        "changed accepted values"
+    )
 ]  # fmt: skip
 
 

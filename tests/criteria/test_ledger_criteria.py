@@ -58,7 +58,7 @@ CASES: list[dict[str, Any]] = [
     {"name": "Outcome support", "run": done(a_run()).finish(success=False), "want": "failure unsupported"},
     {"name": "Outcome support", "run": a_run().call("x").finish(success=True), "want": "success unsupported"},
     {"name": "Outcome support", "run": a_run().call("x").finish(success=False), "want": "supported"},
-    {"name": "Outcome support", "run": done(a_run()).finish(success=None), "want": None},
+    {"name": "Outcome support", "run": done(a_run()).finish(success=None), "want": None}
 ]  # fmt: skip
 
 

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
-from untaken.judging.criteria import (
-    Criterion,
-    Quantified,
-    QuantifierRun,
-    compare_agents,
-    read_value,
-)
+from untaken.judging.criteria import Criterion, Quantified, QuantifierRun, compare_agents, read_value
 from untaken.judging.criteria.side_by_side import CriterionDifference
 
 CARE = Criterion(name="Care", accepted_values=["none", "some", "much"])

@@ -177,10 +177,7 @@ def test_a_choice_is_proposed_from_thresholds_on(desc, orders, want) -> None:
     )
 
 
-NO_CHOICE = {
-    "at different places": [("abd", 30), ("adc", 30)],
-    "alone in the world": [("b", 30), ("c", 30)],
-}
+NO_CHOICE = {"at different places": [("abd", 30), ("adc", 30)], "alone in the world": [("b", 30), ("c", 30)]}
 
 
 @pytest.mark.parametrize("orders", NO_CHOICE.values(), ids=NO_CHOICE)

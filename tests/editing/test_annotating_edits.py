@@ -69,7 +69,7 @@ APPLIED: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     ("disconnecting", {"edit": "disconnect", "dependency": "found", "sub_goal": "refund"}, {"refund": ""}),
     ("disconnecting what is not connected", {"edit": "disconnect", "dependency": "mail", "sub_goal": "refund"}, {}),
     ("options", {"edit": "set", "sub_goal": "found", "field": "any_of", "value": ["mail"]}, {"found": "intent |mail"}),
-    ("no options", {"edit": "set", "sub_goal": "found", "field": "any_of", "value": None}, {"found": "intent"}),
+    ("no options", {"edit": "set", "sub_goal": "found", "field": "any_of", "value": None}, {"found": "intent"})
 ]  # fmt: skip
 
 
@@ -98,7 +98,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("a field that cannot be set", {"edit": "set", "sub_goal": "mail", "field": "id", "value": "x"}, "edit-invalid", "id"),
     ("a command that is none", {"edit": "explode"}, "edit-invalid", "explode"),
     ("an empty id", {"edit": "rename", "sub_goal": "mail", "id": ""}, "edit-invalid", "id"),
-    ("a key of its own", {"edit": "delete", "sub_goal": "mail", "x": 1}, "edit-invalid", "x"),
+    ("a key of its own", {"edit": "delete", "sub_goal": "mail", "x": 1}, "edit-invalid", "x")
 ]  # fmt: skip
 
 
@@ -236,7 +236,7 @@ def test_edited_rows_become_the_fewest_commands() -> None:
     made = edits_of_rows(GRAPH, rows)
     after = apply_all(GRAPH, made)
     assert shape(after) == {
-        "intent": "", "look_up": "intent", "found": "intent |look_up", "refund": "found", "polite": "look_up",
+        "intent": "", "look_up": "intent", "found": "intent |look_up", "refund": "found", "polite": "look_up"
     }  # fmt: skip
     assert [in_words(edit) for edit in made] == [
         "rename 'order' to 'look_up'",

@@ -35,7 +35,7 @@ RUNS = [
     .say("Hello")
     .finish(False)
     .run(),
-    a_run("r2", agent="b", task="t1") .call("read", page=1) .call("readPolicy", kind="swap", page=3) .call("dance") .finish(True) .run(),
+    a_run("r2", agent="b", task="t1") .call("read", page=1) .call("readPolicy", kind="swap", page=3) .call("dance") .finish(True) .run()
 ]  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def test_a_preview_that_runs_out_of_time_says_how_much_it_left() -> None:
 SHELL = [
     a_run("s1") .call("Bash", command="pytest -q") .observe("3 passed", ok=True) .call("Bash", command="ls") .finish() .run(),
     a_run("s2") .call("Bash", command="pytest") .observe("1 failed", ok=True) .call("Bash", command="pytest") .finish() .run(),
-    a_run("s3").call("Bash", ok=False, command="pytest").call("Read", path="x").finish().run(),
+    a_run("s3").call("Bash", ok=False, command="pytest").call("Read", path="x").finish().run()
 ]  # fmt: skip
 
 

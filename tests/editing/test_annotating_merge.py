@@ -28,7 +28,7 @@ def test_what_only_one_side_changed_is_taken() -> None:
     for merged in (merge(GRAPH, mine, theirs), merge(GRAPH, theirs, mine)):
         assert merged.conflicts == ()
         assert shape(merged.graph) == {
-            "intent": "", "order": "intent", "mail": "intent", "found": "intent |order |mail", "x": "",
+            "intent": "", "order": "intent", "mail": "intent", "found": "intent |order |mail", "x": ""
         }  # fmt: skip
         mail = next(node for node in merged.graph.sub_goals if node.id == "mail")
         assert (mail.title, mail.critical) == ("By mail", True)
@@ -56,7 +56,7 @@ CONFLICTS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str | None, str
     ("added twice", {"edit": "add", "sub_goal": {"id": "x", "title": "A"}}, {"edit": "add", "sub_goal": {"id": "x", "title": "B"}}, ("x", "title")),
     ("a circle", {"edit": "connect", "dependency": "order", "sub_goal": "mail"}, {"edit": "connect", "dependency": "mail", "sub_goal": "order"}, ("order", "deps")),
     ("two orders", {"edit": "move", "sub_goal": "refund", "at": 0}, {"edit": "move", "sub_goal": "refund", "at": 1}, (None, "order")),
-    ("two titles of the graph", {"edit": "graph", "field": "title", "value": "A"}, {"edit": "graph", "field": "title", "value": "B"}, (None, "title")),
+    ("two titles of the graph", {"edit": "graph", "field": "title", "value": "A"}, {"edit": "graph", "field": "title", "value": "B"}, (None, "title"))
 ]  # fmt: skip
 
 

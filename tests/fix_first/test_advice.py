@@ -19,7 +19,7 @@ from untaken.plans import GraphSet
 GRAPH = a_graph(
     {"id": "policy", "title": "Check policy", "critical": True, "rules": [{"tool": "policy"}],
      "check": {"tool_call": {"name": "policy"}}},
-    {"id": "pay", "title": "Pay", "rules": [{"tool": "pay"}], "check": {"tool_call": {"name": "pay"}}},
+    {"id": "pay", "title": "Pay", "rules": [{"tool": "pay"}], "check": {"tool_call": {"name": "pay"}}}
 )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ CASES = [
     Case("cheaper, and less success", Arm(40, 36, 40, 0.3), Arm(40, 12, 40, 0.1), [True]),
     Case("dearer, and more success", Arm(40, 12, 40, 0.1), Arm(40, 36, 40, 0.9), [True]),
     Case("three runs a side", Arm(3, 0, 3, 0.3), Arm(3, 3, 3, 0.3), []),
-    Case("nothing differs", Arm(40, 28, 40, 0.3), Arm(40, 28, 40, 0.3), []),
+    Case("nothing differs", Arm(40, 28, 40, 0.3), Arm(40, 28, 40, 0.3), [])
 ]  # fmt: skip
 
 

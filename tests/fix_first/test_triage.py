@@ -48,7 +48,7 @@ def test_a_failed_run_counts_once_where_it_fails_first_by_its_log(desc, calls, w
 TIES = [
     ("the critical one of two", [step("look"), star("think"), step("act", "look", "think")], "think"),
     ("what the critical one needs", [step("look"), star("think", "look"), step("act", "think")], "look"),
-    ("dependencies first, at any depth", [step("look"), step("read", "look"), star("think", "read"), step("act", "think")], "look"),
+    ("dependencies first, at any depth", [step("look"), step("read", "look"), star("think", "read"), step("act", "think")], "look")
 ]  # fmt: skip
 
 

@@ -69,22 +69,22 @@ OWN: dict[str, Shape] = {
     "a file written in parts": lambda run: (
         run.call("append", text="refund 4711").observe("ok", call_id="c1"),
         run.call("append", text=" was paid").observe("ok", call_id="c2"),
-        run.call("read").observe(CLAIM, call_id="c3"),
+        run.call("read").observe(CLAIM, call_id="c3")
     ),
     "a note set and got": lambda run: (
         run.call("set", key="n", value=CLAIM).observe("ok", call_id="c1"),
-        run.call("get", key="n").observe(f"n = {CLAIM}", call_id="c2"),
+        run.call("get", key="n").observe(f"n = {CLAIM}", call_id="c2")
     ),
     "the first of two observations": lambda run: (run.call("shell", command=f"echo {CLAIM}").observe(CLAIM, call_id="c1").observe("done", call_id="c1")),
     "an observation before its call": lambda run: run.observe(CLAIM, call_id="c1").call("status"),
     "an id used twice": lambda run: (
         run.call("status", id=1).observe("open", call_id="c1"),
         run.add(type(run.run().actions[0]), call_id="c1", tool="status", arguments={}),
-        run.add(Observation, call_id="c1", content=CLAIM),
+        run.add(Observation, call_id="c1", content=CLAIM)
     ),
     "a tool's message that repeats an argument": lambda run: run.call("log", text=CLAIM).add(Message, role="tool", content=CLAIM),
     "a state copied from an argument": lambda run: run.call("log", text=CLAIM).add(State, state={"note": CLAIM}),
-    "a final state copied from an argument": lambda run: run.call("log", text=CLAIM).add(RunFinished, success=True, steps=1, final_state={"note": CLAIM}),
+    "a final state copied from an argument": lambda run: run.call("log", text=CLAIM).add(RunFinished, success=True, steps=1, final_state={"note": CLAIM})
 }  # fmt: skip
 LONG = "\n".join(f"value_{n} = compute_{n}(first_{n}, second_{n})" for n in range(30))
 BASE64 = base64.urlsafe_b64encode(CLAIM.encode()).decode().rstrip("=")
@@ -153,7 +153,7 @@ FOUND: dict[str, Shape] = {
     "a state": lambda run: run.call("pay", order=4711).add(State, state={"note": CLAIM}),
     "what the agent spoke of": lambda run: (run.say("I will see whether it was paid.").call("status").observe(CLAIM, call_id="c1")),
     "what a program looked up": answered(f"{LONG}\nprint(f'refund {{order}} was {{status}}')"),
-    "what was written later": lambda run: (run.call("status").observe(CLAIM, call_id="c1"), run.call("write_file", text=CLAIM).observe("ok", call_id="c2")),
+    "what was written later": lambda run: (run.call("status").observe(CLAIM, call_id="c1"), run.call("write_file", text=CLAIM).observe("ok", call_id="c2"))
 }  # fmt: skip
 
 

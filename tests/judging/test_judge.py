@@ -111,7 +111,7 @@ SHOWN = [
     ("a choice", (SkillSelection, {"selected": "refunded", "alternatives": [], "context_hash": "refunded"}), False),
     ("a call", (ToolCall, {"call_id": "c", "tool": "refunded", "arguments": {"refunded": "refunded"}}), False),
     ("a final state", (RunFinished, {"success": True, "steps": 1, "final_state": {"order": "refunded"}}), True),
-    ("an error", (RunFinished, {"success": True, "steps": 1, "error": "refunded", "limit": "refunded"}), False),
+    ("an error", (RunFinished, {"success": True, "steps": 1, "error": "refunded", "limit": "refunded"}), False)
 ]  # fmt: skip
 
 

@@ -12,13 +12,7 @@ from msgspec.structs import replace
 
 from untaken.cli import main
 from untaken.errors import UntakenError
-from untaken.judging import (
-    judge_standings,
-    labelled_rates,
-    load_passports,
-    measure_judges,
-    save_passports,
-)
+from untaken.judging import judge_standings, labelled_rates, load_passports, measure_judges, save_passports
 from untaken.judging.passport import JudgePassport
 from untaken.judging.questions import sub_goal_digest
 from untaken.ledger import MadeWith, Run

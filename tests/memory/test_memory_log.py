@@ -115,7 +115,7 @@ FAULTS = [
     ("deep nesting", b"[" * 60_000 + b"\n", "memory-malformed", 1),
     ("wrong weight", LINE.replace(b'"weight":1.0', b'"weight":0.5'), "memory-invalid", 1),
     ("line too long", b'{"key":"' + b"x" * limits.MEMORY_LINE_BYTES + b'"}\n', "memory-too-large", 1),
-    ("key known with another payload", LINE + LINE.replace(b'"cost":1.0', b'"cost":2.0'), "memory-conflict", 2),
+    ("key known with another payload", LINE + LINE.replace(b'"cost":1.0', b'"cost":2.0'), "memory-conflict", 2)
 ]  # fmt: skip
 
 

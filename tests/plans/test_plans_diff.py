@@ -18,7 +18,7 @@ DESK: list[dict[str, Any] | str] = [
     {"id": "intent", "title": "Intent", "rules": [{"tool": "read"}, {"tool": "ask"}]},
     {"id": "order", "title": "Order", "deps": ["intent"], "rules": [{"tool": "search"}]},
     {"id": "policy", "title": "Policy", "deps": ["intent"], "check": {"verdict": {"by": ["human:a", "human:b"]}}},
-    {"id": "pay", "title": "Pay", "deps": ["order", "policy"], "critical": True},
+    {"id": "pay", "title": "Pay", "deps": ["order", "policy"], "critical": True}
 ]  # fmt: skip
 
 

@@ -119,7 +119,7 @@ COSTLY: list[tuple[str, str, dict[str, Any]]] = [
     ("wide", "state.a == 1", {"a": [[]] * 2_000_000}),
     ("long", "state.a == 'x'", {"a": "x" * 20_000_000}),
     ("long keys", "state.a == {}", {"a": {"x" * 20_000_000: 1}}),
-    ("a literal list of 100 against a large state", f"{NUMBERS[:90]}.all(x, x in state.a)", {"a": NUMBERS}),
+    ("a literal list of 100 against a large state", f"{NUMBERS[:90]}.all(x, x in state.a)", {"a": NUMBERS})
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ STATE: dict[str, Any] = {
     "open": False,
     "note": None,
     "order": {"id": "o-1", "lines": [{"sku": "a", "qty": 1}, {"sku": "b", "qty": 2}], "ship-to": {"city": "Oslo"}},
-    "tags": ["new", "vip"],
+    "tags": ["new", "vip"]
 }  # fmt: skip
 
 DECIDED = [

@@ -7,13 +7,7 @@ from builders import a_run
 from msgspec.structs import replace
 
 from untaken import limits
-from untaken.plans import (
-    PlanGraph,
-    Rule,
-    SubGoal,
-    map_actions,
-    validate,
-)
+from untaken.plans import PlanGraph, Rule, SubGoal, map_actions, validate
 from untaken.plans.plan_graph import Check
 
 

@@ -53,7 +53,7 @@ SHAPES = [
     "[Look up]", '["Look up"]', "(Look up)", "([Look up])", "[[Look up]]", "[(Look up)]", "((Look up))",
     "(((Look up)))", ">Look up]", "{Look up}", "{{Look up}}", "[/Look up/]", "[\\Look up\\]", "[/Look up\\]",
     "[\\Look up/]", '("Look up")', '["`Look up`"]', '[ "Look up" ]', "[Look<br/>up]",
-    '@{ shape: rect, label: "Look up" }',
+    '@{ shape: rect, label: "Look up" }'
 ]  # fmt: skip
 
 

@@ -33,7 +33,7 @@ ERRORS = [
     ("an expression that cannot be read", [{"id": "a", "check": {"expr": "state.x =="}}], "expression-unreadable", "the check of 'a'"),
     ("a condition that cannot be read", [{"id": "a", "when": "state.x =="}], "expression-unreadable", "`when` of 'a'"),
     ("a rule that matches everything", [{"id": "a", "rules": [{}]}], "graph-rule-empty", "none of tool, arguments, text"),
-    ("a rule that matches nothing", [{"id": "a", "rules": [{"tool": "x", "text": "y"}]}], "graph-rule-impossible", "both a message"),
+    ("a rule that matches nothing", [{"id": "a", "rules": [{"tool": "x", "text": "y"}]}], "graph-rule-impossible", "both a message")
 ]  # fmt: skip
 
 
@@ -59,8 +59,8 @@ WARNINGS = [
         "a call that needs no action",
         [{"id": "a", "check": {"tool_call": {"name": "x"}}, "needs_action": False}],
         "graph-setting-unused",
-        "`needs_action` of 'a' has no effect",
-    ),
+        "`needs_action` of 'a' has no effect"
+    )
 ]  # fmt: skip
 
 

@@ -38,7 +38,7 @@ HOSTILE = [
     "x; \t＝cmd|' /C calc'!A0",
     "said\n=HYPERLINK(1)",
     "a\tb\t@c",
-    "=\"a;=1\"",
+    "=\"a;=1\""
 ]  # fmt: skip
 CHARACTERS = st.one_of(
     st.characters(codec="utf-8"),  # pandas holds no half characters

@@ -64,7 +64,7 @@ CASES = [
     {"desc": "which items there are", "state": {"items": {"wood": 2, "sapling": 1}}, "layer": "means",
      "want": {"items": ["sapling", "wood"], "stage": "nothing", "view": [], "low": [], "night": False}},
     {"desc": "many are many", "state": {"items": {"wood": 9}}, "layer": "everything",
-     "want": {"items": {"wood": MANY}, "view": [], "reached": [], "low": [], "night": False}},
+     "want": {"items": {"wood": MANY}, "view": [], "reached": [], "low": [], "night": False}}
 ]  # fmt: skip
 
 

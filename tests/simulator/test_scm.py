@@ -12,12 +12,7 @@ from untaken.errors import UntakenError
 from untaken.simulator.loop import Turn, play
 from untaken.simulator.players import policy_named
 from untaken.simulator.policy import Policy
-from untaken.simulator.scm import (
-    StructuralCausalModel,
-    Variable,
-    planning_model,
-    transition_model,
-)
+from untaken.simulator.scm import StructuralCausalModel, Variable, planning_model, transition_model
 from untaken.simulator.state_causality import SymbolicCausality
 
 K = 12

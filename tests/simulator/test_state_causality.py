@@ -250,7 +250,7 @@ MALFORMED = {
     "a variable that is not there": changed(kept=["near_gold"]),
     "a concept that is not there": changed(kept_concepts=["alchemy"]),
     "an edge from nowhere": changed(edges=[{"cause": "near_gold", "effect": "collect_wood", "kind": "rule", "concept": "", "reason": ""}]),
-    "a kind that is none": changed(edges=[{"cause": "facing", "effect": "collect_wood", "kind": "magic", "concept": "", "reason": ""}]),
+    "a kind that is none": changed(edges=[{"cause": "facing", "effect": "collect_wood", "kind": "magic", "concept": "", "reason": ""}])
 }  # fmt: skip
 
 

@@ -9,11 +9,7 @@ from crafter_worlds import NIGHT, walked
 
 from benchmarks.crafter_edges import DRAWS, EdgeTrial, TriedCauses, _judged, rule_edges, try_edges
 from untaken.simulator.crafter import ACHIEVEMENTS
-from untaken.simulator.state_causality import (
-    CausalEdge,
-    CausalState,
-    SymbolicCausality,
-)
+from untaken.simulator.state_causality import CausalEdge, CausalState, SymbolicCausality
 from untaken.simulator.state_causality.mechanisms import mechanisms
 
 MECHANISMS = tuple(mechanisms())

@@ -130,7 +130,7 @@ def of_three(*choices: str) -> ChoiceSeries:
 IN_TIME = [
     ("as it comes", of_three("0110100110010110", "1001011001101001", "0101101001011010"), False),
     ("one identity takes to it early, one late", of_three("0" * 8 + "1" * 8, "1" * 8 + "0" * 8, "01" * 8), True),
-    ("one identity drifts", of_three("0010010110110111", "1001011001101001", "0101101001011010"), True),
+    ("one identity drifts", of_three("0010010110110111", "1001011001101001", "0101101001011010"), True)
 ]  # fmt: skip
 
 

@@ -81,7 +81,7 @@ TOO_LITTLE = [
     ("one disagreement of three answers", {str(i): [[1, 2 if i == 3 else 1], [3, 3]] for i in range(12)}, "too few disagreements"),
     ("the rarer answer twice", {str(i): [[1, 2 if i < 2 else 1]] for i in range(30)}, "rarer answer"),
     ("one task holds all of the other answer", {"a": [[1, 1]] * 5 + [[1, 2]], **{task: [[2, 2]] for task in "bcde"}}, "both answers, in two tasks"),
-    ("the rarer answer in two tasks", {str(i): [[1, 2 if i < 2 else 1]] * 9 for i in range(30)}, "rarer"),
+    ("the rarer answer in two tasks", {str(i): [[1, 2 if i < 2 else 1]] * 9 for i in range(30)}, "rarer")
 ]  # fmt: skip
 
 

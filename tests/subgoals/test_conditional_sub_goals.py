@@ -31,9 +31,9 @@ CONDITIONS: list[tuple[str, dict[str, Any], RunBuilder, str]] = [
         "it never held, and at first nobody could tell",
         {"when": "state.open", "when_at": "step"},
         a_run().call("x").state(other=1).state(open=False),
-        "not_required",
+        "not_required"
     ),
-    ("only the outcome tells", {"when": "state.done"}, a_run().call("x"), "unscored"),
+    ("only the outcome tells", {"when": "state.done"}, a_run().call("x"), "unscored")
 ]  # fmt: skip
 
 
@@ -145,22 +145,22 @@ TIMES: list[tuple[str, list[dict[str, Any]], RunBuilder, list[str]]] = [
         "the later one takes the second call, wherever it is in the plan",
         [search(1, "again", deps=["search"]), search(1)],
         calls(True),
-        ["skipped", "completed"],
+        ["skipped", "completed"]
     ),
     ("unanswered or not", [search(), search(name="again", deps=["search"])], calls(None), ["completed", "skipped"]),
     (
         "unless the first one is not required",
         [search(when="state.twice"), search(name="again", deps=["search"])],
         calls(True).state(twice=False),
-        ["not_required", "completed"],
+        ["not_required", "completed"]
     ),
     ("two calls serve two in a row", [search(), search(name="again", deps=["search"])], calls(True, True), ["completed", "completed"]),
     (
         "the failed call between them is the second one's attempt",
         [search(), search(name="again", deps=["search"])],
         calls(True, False),
-        ["completed", "attempted"],
-    ),
+        ["completed", "attempted"]
+    )
 ]  # fmt: skip
 
 

@@ -121,7 +121,7 @@ def test_a_tool_that_runs_of_another_plan_call_is_known() -> None:
 
 FINE = [
     ("the tool is called", a_graph(expected("search_orders")), ("search_orders",)),
-    ("nothing is called", a_graph(expected("search_orders")), ()),
+    ("nothing is called", a_graph(expected("search_orders")), ())
 ]  # fmt: skip
 
 

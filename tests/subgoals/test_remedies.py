@@ -23,15 +23,15 @@ FIRST: list[tuple[str, RunBuilder, str, str]] = [
         "a critical step was skipped, but an earlier one failed first",
         did(failed=("intent",)).call("refund").state(refund=True),
         "violation",
-        "Fix the tool call, or the reasoning before it: 'intent' was not completed.",
+        "Fix the tool call, or the reasoning before it: 'intent' was not completed."
     ),
     (
         "the skipped critical step came first",
         did("intent").call("refund").state(refund=True),
         "violation",
-        "Require 'policy' before the agent can reach 'refund'.",
+        "Require 'policy' before the agent can reach 'refund'."
     ),
-    ("a message judged not met has no remedy", a_run().say("You want a refund").call("refund").state(refund=True).verdict("intent", False), "violation", ""),
+    ("a message judged not met has no remedy", a_run().say("You want a refund").call("refund").state(refund=True).verdict("intent", False), "violation", "")
 ]  # fmt: skip
 
 

@@ -194,7 +194,7 @@ EVIDENCE = [
     ("the outcome", OUTCOME, a_run().finish(), (), (1,), 1),
     ("a verdict after the run", VERDICT, a_run().call("b").finish().verdict("x", True), (), (3,), None),
     ("a verdict during the run", VERDICT, a_run().call("b").verdict("x", True).finish(), (), (2,), 2),
-    ("a verdict and what it cites", VERDICT, a_run().call("b").call("c").finish().verdict("x", True, evidence=(1, 99)), (), (1, 4), 1),
+    ("a verdict and what it cites", VERDICT, a_run().call("b").call("c").finish().verdict("x", True, evidence=(1, 99)), (), (1, 4), 1)
 ]  # fmt: skip
 
 

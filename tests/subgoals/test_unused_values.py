@@ -141,7 +141,7 @@ SHOWS: list[tuple[str, RunBuilder, int, str]] = [
     ("a failed answer", asked("hi").call("look").observe("try HAT276", ok=False, call_id="c1"), 4, "look"),
     ("a system prompt", a_run().say("Prefer HAT276", "system"), 1, "system"),
     ("the task, where no message asks", a_run(metadata={"input": "Book HAT276"}), 0, "instruction"),
-    ("an answer before the agent used it", asked("hi").call("list").observe("HAT276", ok=True, call_id="c1").call("look", q="HAT276"), 4, "list"),
+    ("an answer before the agent used it", asked("hi").call("list").observe("HAT276", ok=True, call_id="c1").call("look", q="HAT276"), 4, "list")
 ]  # fmt: skip
 
 
