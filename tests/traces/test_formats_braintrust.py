@@ -25,11 +25,9 @@ ASKED["metadata"] = {"model": "m"}
 CALLED = row(3, "tool", "look", input={"day": 1}, output="monday")
 ROWS = [ROOT, ASKED, CALLED]
 SHAPES = {
-    "a row on each line": lines(*ROWS[::-1]),
-    "a list of rows": ROWS,
-    "a page of the API": {"events": ROWS, "cursor": None},
-    "the answer to a query": {"data": ROWS},
-}
+    "a row on each line": lines(*ROWS[::-1]), "a list of rows": ROWS,
+    "a page of the API": {"events": ROWS, "cursor": None}, "the answer to a query": {"data": ROWS},
+}  # fmt: skip
 SCORES = [({"success": 1}, True), ({"success": 0}, False), ({"success": 0.5}, None), ({"tone": 1}, None)]
 SCORERS = [{"name": "judge", "type": "score"}, {"name": "judge", "type": "task", "purpose": "scorer"}]
 JUDGED = row(5, "llm", "Chat", 4, input=[{"role": "user", "content": "Is it good?"}], output="Yes.")

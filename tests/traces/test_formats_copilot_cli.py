@@ -31,11 +31,8 @@ def begun(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 NAMED = {
-    "sessionId": "s1",
-    "version": 1,
-    "producer": "copilot-agent",
-    "startTime": "2026-01-01T00:00:00.000Z",
-}
+    "sessionId": "s1", "version": 1, "producer": "copilot-agent", "startTime": "2026-01-01T00:00:00.000Z",
+}  # fmt: skip
 START = event(0, "session.start", **NAMED)
 ASK = event(1, "user.message", content="List files", transformedContent="<now/> List files", attachments=[])
 CALLED = said(2, "", reasoningText="I look.", toolRequests=[REQUEST], outputTokens=3, model="gpt-x")

@@ -26,11 +26,9 @@ MANY: Final = 1_000_000
 OUTCOMES: Final = (True, False, 1, 0, 2, "C", "I")
 """Values that some format or other writes an outcome with."""
 PROBES: Final[dict[str, tuple[Any, ...]]] = {
-    "tokens": (MANY,),
-    "cost": (MANY,),
-    "outcome": OUTCOMES,
+    "tokens": (MANY,), "cost": (MANY,), "outcome": OUTCOMES,
     "time": ("2031-05-05T00:00:00Z", FAR, FAR * 10**3, FAR * 10**9),
-}
+}  # fmt: skip
 FLAT: Final = ("attributes", "trace_metadata", "tags")
 """Members whose names have dots in them."""
 MISSING: Final = object()

@@ -30,11 +30,9 @@ STEPS = [
 ]
 TRAJECTORY = {"schema_version": "ATIF-v1.2", "agent": {"name": "claude-code"}, "steps": STEPS}
 CONFIG: dict[str, Any] = {
-    "task": {"path": "tasks/fix-it", "name": None},
-    "trial_name": "fix-it__1",
-    "agent": {"name": "claude-code", "model_name": "opus"},
-    "verifier": {"disable": False},
-}
+    "task": {"path": "tasks/fix-it", "name": None}, "trial_name": "fix-it__1",
+    "agent": {"name": "claude-code", "model_name": "opus"}, "verifier": {"disable": False},
+}  # fmt: skip
 WHOLE = {"result.json": RESULT, "agent/trajectory.json": TRAJECTORY}
 
 

@@ -120,10 +120,8 @@ REPLY = {"type": "message", "role": "assistant", "content": [{"type": "text", "t
 
 
 WANT = {
-    "said": [("user", "Go."), ("assistant", "Done.")],
-    "calls": [("look", {"day": 1})],
-    "seen": ["monday"],
-}
+    "said": [("user", "Go."), ("assistant", "Done.")], "calls": [("look", {"day": 1})], "seen": ["monday"],
+}  # fmt: skip
 RESPONSE = {"object": "response", "id": "resp_1", "model": "m", "output": RESPONSES[1:]}
 COMPLETION = {"object": "chat.completion", "choices": [{"index": 0, "message": DONE}]}
 SHAPES = {
@@ -194,10 +192,8 @@ def thread_message(number: int, role: str, said: str, *notes: Any) -> dict[str, 
     about = {"id": f"msg_{number}", "object": "thread.message", "thread_id": "thread_1", "role": role}
     whose = {"created_at": 1_720_000_000 + number, "assistant_id": "asst_1" if role == "assistant" else None}
     return {
-        **about,
-        **whose,
-        "content": [{"type": "text", "text": {"value": said, "annotations": list(notes)}}],
-    }
+        **about, **whose, "content": [{"type": "text", "text": {"value": said, "annotations": list(notes)}}],
+    }  # fmt: skip
 
 
 THREAD = [thread_message(1, "user", "Go."), thread_message(2, "assistant", "Done.")]

@@ -84,11 +84,9 @@ def call(tool: str, arguments: Any, number: int = 1) -> dict[str, Any]:
 
 STEPS = [TASK, step(tool_calls=[call("look", {"day": 1})], observations="monday")]
 MEMORIES = {
-    "a list of steps": STEPS,
-    "an object with steps": {"steps": STEPS, "state": "success"},
-    "a list of memories": [STEPS],
-    "a line a step": lines(*STEPS),
-}
+    "a list of steps": STEPS, "an object with steps": {"steps": STEPS, "state": "success"},
+    "a list of memories": [STEPS], "a line a step": lines(*STEPS),
+}  # fmt: skip
 CODE = step(tool_calls=[call("python_interpreter", "print(1)")], observations="1")
 TWO = [call("look", {"day": 1}), call("look", {"day": 2}, 2)]
 ANSWERED = step(tool_calls=[call("python_interpreter", "final_answer(7)")], observations="logs",

@@ -197,11 +197,8 @@ REWOUND = lines({**gemini("s"), "messages": []}, *gemini("s", 1, 2)["messages"],
 FAILED = {"error": {"message": "APIConnectionError: Connection error."}, "scores": {}}
 FIRST, SECOND = call([GO], LOOK, "r1"), call([GO, LOOK, SEEN], DONE, "r2")
 USER = {
-    "role": "user",
-    "content": "Hi.",
-    "usage": {"prompt_tokens": 900, "completion_tokens": 9},
-    "cost": 9.0,
-}
+    "role": "user", "content": "Hi.", "usage": {"prompt_tokens": 900, "completion_tokens": 9}, "cost": 9.0,
+}  # fmt: skip
 TAU2 = tau2_simulation(agent_cost=0.5, user_cost=9.0)
 SHOWN = [
     *cline(("api_req_started", 1, 0.5), ("deleted_api_reqs", 2, 1.0), ("subagent_usage", 1, 0.5)),

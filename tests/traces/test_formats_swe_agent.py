@@ -107,11 +107,9 @@ def output(content: str, **extra: Any) -> dict[str, Any]:
 
 CALL = {"id": "c1", "function": {"name": "bash", "arguments": json.dumps({"command": "ls"})}}
 CALLED = {
-    "role": "assistant",
-    "content": None,
-    "tool_calls": [CALL],
+    "role": "assistant", "content": None, "tool_calls": [CALL],
     "extra": {"actions": [{"command": "ls", "tool_call_id": "c1"}], "timestamp": 1754000000.5},
-}
+}  # fmt: skip
 FENCED = "Look.\n\n```bash\nls\n```"
 SECOND = "Look.\n```mswea_bash_command\nls\n```\nThen more."
 WRITTEN = {
@@ -123,11 +121,9 @@ WRITTEN = {
     ),
 }
 NO_CALL = {
-    "no block": "I think.",
-    "two blocks": "```bash\nls\n```\n```bash\npwd\n```",
-    "another language": "```python\nprint()\n```",
-    "a block that is not closed": "```bash\nls",
-}
+    "no block": "I think.", "two blocks": "```bash\nls\n```\n```bash\npwd\n```",
+    "another language": "```python\nprint()\n```", "a block that is not closed": "```bash\nls",
+}  # fmt: skip
 STOPS = [
     ("Submitted", None, None),
     ("LimitsExceeded", "LimitsExceeded", "LimitsExceeded"),

@@ -55,10 +55,8 @@ ROWS = [
 ]
 """As data sets of SWE-bench and the rows that Harbor exports have it: a row for each episode."""
 BESIDE = {
-    "items": [{"messages": [GO, DONE, GO]}, {"messages": [GO, DONE]}],
-    "note": "x",
-    "more": [{"deep": 1}],
-}
+    "items": [{"messages": [GO, DONE, GO]}, {"messages": [GO, DONE]}], "note": "x", "more": [{"deep": 1}],
+}  # fmt: skip
 
 
 def reply(words: str, **metrics: float) -> dict[str, Any]:

@@ -50,13 +50,10 @@ def chat(request: httpx.Request) -> httpx.Response:
             "tool_calls": [{"id": f"call_{turn}", "type": "function", "function": call}],
         }
     body = {
-        "id": f"chatcmpl-{turn}",
-        "object": "chat.completion",
-        "created": 1_760_000_000,
-        "model": "gpt-x",
+        "id": f"chatcmpl-{turn}", "object": "chat.completion", "created": 1_760_000_000, "model": "gpt-x",
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-    }
+    }  # fmt: skip
     return httpx.Response(200, json=body)
 
 
@@ -67,34 +64,20 @@ def respond(request: httpx.Request) -> httpx.Response:
     if turn < len(CALLS):
         tool, arguments = CALLS[turn]
         item: dict[str, Any] = {
-            "type": "function_call",
-            "id": f"fc_{turn}",
-            "call_id": f"call_{turn}",
-            "name": tool,
-            "arguments": json.dumps(arguments),
-            "status": "completed",
-        }
+            "type": "function_call", "id": f"fc_{turn}", "call_id": f"call_{turn}", "name": tool,
+            "arguments": json.dumps(arguments), "status": "completed",
+        }  # fmt: skip
     else:
         said = {"type": "output_text", "text": ANSWER, "annotations": []}
         item = {
-            "type": "message",
-            "id": "msg_1",
-            "role": "assistant",
-            "status": "completed",
-            "content": [said],
-        }
+            "type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [said],
+        }  # fmt: skip
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     body = {
-        "id": f"resp_{turn}",
-        "object": "response",
-        "created_at": 1_760_000_000,
-        "model": "gpt-x",
-        "output": [item],
-        "parallel_tool_calls": False,
-        "tool_choice": "auto",
-        "tools": [],
+        "id": f"resp_{turn}", "object": "response", "created_at": 1_760_000_000, "model": "gpt-x",
+        "output": [item], "parallel_tool_calls": False, "tool_choice": "auto", "tools": [],
         "usage": {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15, **details},
-    }
+    }  # fmt: skip
     return httpx.Response(200, json=body)
 
 
