@@ -64,24 +64,26 @@ def read(
 
 def fact(done: Conversion, runs: list[Run], name: str, want: Any) -> Any:
     """What a conversion says under a name; of codes and places, those of `want` that are there."""
-    if name in ("found", "missing"):
-        return want & codes(done).keys() if name == "found" else want - codes(done).keys()
     match name:
-        case "codes":
-            return set(codes(done))
         case "format":
             return done.format
         case "count":
             return len(runs)
+        case "codes":
+            return set(codes(done))
+        case "counts":
+            return {code: codes(done)[code] for code in want}
+        case "found":
+            return want & codes(done).keys()
+        case "missing":
+            return want - codes(done).keys()
         case "dropped":
             return dropped(done)
         case "drops":
             return want & dropped(done)
-    if name == "counts":
-        return {code: codes(done)[code] for code in want}
-    if name == "some_metrics":
-        (run,) = runs
-        return {metric: (run.finished.metrics or {}).get(metric) for metric in want}
+        case "some_metrics":
+            (run,) = runs
+            return {metric: (run.finished.metrics or {}).get(metric) for metric in want}
     if name in FACTS:
         (run,) = runs
         return FACTS[name](run)
@@ -110,7 +112,7 @@ class Case:
         assert facts(done, runs, self.want) == self.want
         assert not sniffed or sniff("x.bin", (folder / "in" / name).read_bytes()) == format
 
-    def lies(self, format: str | None, folder: Path) -> None:
+    def holds_in_folder(self, format: str | None, folder: Path) -> None:
         """Reads a folder of files, which are the content by their names."""
         self.of(format, folder / "out", put_record(folder / "in", self.content))
 

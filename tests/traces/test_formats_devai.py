@@ -252,7 +252,7 @@ LAYOUTS = [
 
 @each(LAYOUTS)
 def test_a_folder_is_read(tmp_path: Path, case: Case) -> None:
-    case.lies("devai", tmp_path)
+    case.holds_in_folder("devai", tmp_path)
 
 
 def test_judges_are_named_by_their_folders(tmp_path: Path) -> None:
