@@ -116,7 +116,7 @@ def _cause(report: RunReport) -> None:
         return
     if isinstance(score, Unscored):
         st.markdown("**This run has no sub-goal score.**")
-        st.text(text.one_line(score.reason, 400))
+        st.text(text.sentence(text.one_line(score.reason, 400)))
         return
     fine = score.diagnosis == "clean"
     lucky = report.contradiction is not None and report.contradiction.kind == "lucky"

@@ -31,6 +31,17 @@ def answered() -> RunBuilder:
             "submit(answer: No)",
         ),
         ("what the user said first", a_run("r").say("Please refund me", "user"), "Please refund me", "", ""),
+        (
+            "the last of a team, whose members go by names",
+            a_run("r")
+            .say("Find it", "human")
+            .say("Here", "Web_Expert")
+            .say("Done", "Writer")
+            .say("x", "tool"),
+            "Find it",
+            "",
+            "Done",
+        ),
         ("nothing", a_run("r"), "", "", ""),
     ],
 )

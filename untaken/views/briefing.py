@@ -14,6 +14,8 @@ MOST_GOALS: Final = 8
 MOST_CHARS: Final = 10_000
 _AGENT: Final = frozenset({"assistant", "agent", "ai", "model"})
 _USER: Final = frozenset({"user", "human", "customer"})
+_OTHERS: Final = _USER | {"system", "developer", "tool", "function", "environment", "reasoning", "compaction"}
+"""Who else speaks in a record: members of a team go by names of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,9 @@ def _first_words(run: Run) -> str:
 
 def _last_words(run: Run) -> str:
     """The last message of the agent, or its last call where that came later: an answer may be submitted."""
-    messages = [one for one in run.of(Message) if one.role.lower() in _AGENT and _text(one.content)]
+    said = [one for one in run.of(Message) if _text(one.content)]
+    messages = [one for one in said if one.role.lower() in _AGENT]
+    messages = messages or [one for one in said if one.role.lower() not in _OTHERS]
     calls = [one for one in run.actions if one.requestor != "user"]
     if messages and not (calls and calls[-1].seq > messages[-1].seq):
         return _text(messages[-1].content)
