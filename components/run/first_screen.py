@@ -16,8 +16,9 @@ from components.shared.panels import panel
 from components.transcript.view import transcript
 from untaken.analysis import triage
 from untaken.errors import Score, Unscored, number
+from untaken.ledger import Verdict
 from untaken.numbers import counted, money, percent
-from untaken.scoring import RunScore
+from untaken.scoring import RunScore, not_withdrawn
 from untaken.views import PLAN, STAR, RunReport, decision_kinds, run_brief
 from untaken.workspace import Review
 
@@ -117,6 +118,10 @@ def _cause(report: RunReport) -> None:
     if isinstance(score, Unscored):
         st.markdown("**This run has no sub-goal score.**")
         st.text(text.sentence(text.one_line(score.reason, 400)))
+        unmet = [one for one in not_withdrawn(report.run.of(Verdict)) if one.passed is False]
+        for verdict in unmet[:VERDICTS]:  # what a person or a test says is all that is known of why
+            why = f": {verdict.reason}" if verdict.reason else ""
+            st.text(text.one_line(f"✗ {verdict.sub_goal}, by {verdict.by}{why}", 400))
         return
     fine = score.diagnosis == "clean"
     lucky = report.contradiction is not None and report.contradiction.kind == "lucky"
@@ -145,6 +150,7 @@ def _others(report: RunReport) -> None:
         st.caption(text.label(f"{counted(others, 'other run')} fail{'s' * (others == 1)} {place} first", 120))
 
 
+VERDICTS: Final = 3
 FOLDED_CHARS: Final = 260
 """Longer answers are cut to three lines, with a way to the whole of them."""
 MOST_CHARS: Final = 10_000

@@ -81,6 +81,16 @@ def test_how_many_other_runs_fail_at_the_same_place_first_is_said(tmp_path: Path
     assert "1 other run fails here first" in words
 
 
+def test_of_a_run_without_a_plan_it_is_said_why_somebody_found_it_lacking(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    run = a_run("r").verdict("search", False, "human:ann", reason="read no page").finish(False)
+    with Workspace(tmp_path) as store:
+        store.add("r.jsonl", run.ledger())
+    words = plain(session(tmp_path, monkeypatch, "run", run=run.run().digest))
+    assert "search, by human:ann: read no page" in words
+
+
 def test_the_advice_is_not_about_another_failure_than_the_headline(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
