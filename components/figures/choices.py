@@ -24,7 +24,7 @@ ROW: Final = 58
 """Pixels: two lines of words, and the marks below them, so that a small screen has room for both."""
 ABOVE: Final = 0.68
 """Share of a row that is above its marks."""
-LEAST_WIDTH: Final = 420
+LEAST_WIDTH: Final = 480
 NOTHING: Final = "No choice to show: no evaluated run left an alternative here"
 
 

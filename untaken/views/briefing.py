@@ -62,9 +62,9 @@ def _first_words(run: Run) -> str:
 
 def _last_words(run: Run) -> str:
     """The last message of the agent, or its last call where that came later: an answer may be submitted."""
-    said = [one for one in run.of(Message) if _text(one.content)]
-    messages = [one for one in said if one.role.lower() in _AGENT]
-    messages = messages or [one for one in said if one.role.lower() not in _OTHERS]
+    texts = [one for one in run.of(Message) if _text(one.content)]
+    messages = [one for one in texts if one.role.lower() in _AGENT]
+    messages = messages or [one for one in texts if one.role.lower() not in _OTHERS]
     calls = [one for one in run.actions if one.requestor != "user"]
     if messages and not (calls and calls[-1].seq > messages[-1].seq):
         return _text(messages[-1].content)
