@@ -199,7 +199,9 @@ def _examine(line: bytes) -> AnyEvent:
     except JsonFault as fault:
         raise LineFault(fault.code, fault.message, fault.column) from None
     if not isinstance(value, dict):
-        raise LineFault("not-an-object", f"a line holds one JSON object, not {_kind(value)}")
+        kinds = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+        kind = kinds.get(type(value), "a number")
+        raise LineFault("not-an-object", f"a line holds one JSON object, not {kind}")
     try:
         event = _as_meant(line, value)
         event.ts.astimezone(UTC)
@@ -240,11 +242,6 @@ def _after_leap_second(ts: Any) -> Any:
         return ts
     moment = msgspec.convert(f"{found[1]}59{found[2]}", datetime).astimezone(UTC) + timedelta(seconds=1)
     return moment if (moment.day, moment.hour, moment.minute, moment.second) == (1, 0, 0, 0) else ts
-
-
-def _kind(value: Any) -> str:
-    names = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
-    return names.get(type(value), "a number")
 
 
 def _explain(message: str, line: bytes) -> tuple[str, int]:

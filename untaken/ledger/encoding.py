@@ -165,18 +165,13 @@ def _structure(value: Any) -> Mapping[Any, Any] | None:
 def _object(value: Mapping[Any, Any], place: str, changed: Changed, depth: int) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for key, item in value.items():
-        name = key if isinstance(key, str) else _key(key, place, changed)
-        name = _text(name, place, changed)
+        written = key if isinstance(key, str) else plain(key, place, changed, DEPTH - 1)
+        name = _text(written if isinstance(written, str) else json.dumps(written), place, changed)
         if name in members:
             # 1 and "1" are two keys of a dict, but one of JSON.
             name = _noted(f"{name}~{len(members)}", f"{place}: a second key {name!r}", changed)
         members[name] = item if _is_plain(item) else plain(item, f"{place}.{name}", changed, depth + 1)
     return members
-
-
-def _key(key: Any, place: str, changed: Changed) -> str:
-    written = plain(key, place, changed, DEPTH - 1)
-    return written if isinstance(written, str) else json.dumps(written)
 
 
 def _text(value: str, place: str, changed: Changed) -> str:

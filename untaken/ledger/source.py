@@ -8,10 +8,11 @@ from __future__ import annotations
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -121,7 +122,7 @@ def _plain(stream: Readable, name: str) -> Iterator[bytes]:
     joined = _Joined(head, stream)
     if head.startswith(ZSTD_MAGIC):
         return _unzstd(joined, name)
-    return _gunzip(joined, name) if head.startswith(GZIP_MAGIC) else _chunks(joined.read)
+    return _gunzip(joined, name) if head.startswith(GZIP_MAGIC) else iter(partial(joined.read, _CHUNK), b"")
 
 
 def _read(stream: Readable, size: int) -> bytes:
@@ -144,11 +145,6 @@ class _Joined:
             head, self._head = self._head[:size], self._head[size:]
             return head
         return self._stream.read(size) or b""
-
-
-def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
-    while chunk := read(_CHUNK):
-        yield chunk
 
 
 def _gunzip(stream: _Joined, name: str) -> Iterator[bytes]:

@@ -114,8 +114,9 @@ def salvaged(draft: Draft, error: Exception | None) -> Iterator[Draft]:
     """What is written in place of an event that could not be: a note; the run's beginning and end survive."""
     name = event_type(draft.event)
     if draft.event is RunStarted:
-        names = {key: _name(draft.fields.get(key)) for key in ("agent", "task_id")}
-        yield Draft(RunStarted, names)
+        given = {key: draft.fields.get(key) for key in ("agent", "task_id")}
+        names = {key: "unknown" if each in (None, "") else str(each) for key, each in given.items()}
+        yield Draft(RunStarted, {key: _fit(each, limits.NAME_CHARS) for key, each in names.items()})
     message = error.message if isinstance(error, UntakenError) else _words(error)
     yield Draft(Message, {"role": ROLE, "content": {"not_recorded": name, "message": _fit(message)}})
     if draft.event is RunFinished:
@@ -131,10 +132,6 @@ def _outcome(fields: Any, message: str) -> dict[str, Any]:
         "steps": int(steps) if sound else None,
         "error": _fit(str(fields.get("error") or f"not recorded as given: {message}")),
     }
-
-
-def _name(value: Any) -> str:
-    return _fit(str(value), limits.NAME_CHARS) if value not in (None, "") else "unknown"
 
 
 def _fit(text: str, most: int = 1_000) -> str:

@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
@@ -102,7 +103,7 @@ class LedgerWriter:
     ) -> None:
         self.path = path if isinstance(path, Path) else Path(path)
         self._torn = torn
-        self._clock = clock or _now
+        self._clock = clock or partial(datetime.now, UTC)
         self._turn = threading.Lock()
         self._unrecorded = Unrecorded(self.path, on_error)
         self._file: LedgerFile | ScratchFile | ClosedFile = ClosedFile(self.path)
@@ -392,7 +393,3 @@ def recover(path: str | os.PathLike[str], *, timeout: float = 10.0) -> list[Find
     file = LedgerFile(Path(path), fsync="close", timeout=timeout)
     file.close()
     return file.findings
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

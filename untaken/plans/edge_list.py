@@ -50,7 +50,10 @@ def read_edge_list(text: str, name: str, graph_id: str) -> Document:
             nodes[target]["deps"].append(source)
         if row.get("title"):
             nodes[target]["title"] = row["title"]
-        if _truth(row.get("critical", ""), name, line):
+        critical = row.get("critical", "")
+        if critical.strip().lower() not in _TRUE | _FALSE:
+            raise _fault(name, line, f"critical must be true or false, not {critical[:40]!r}")
+        if critical.strip().lower() in _TRUE:
             nodes[target]["critical"] = True
     return Document({"id": graph_id, "sub_goals": list(nodes.values())}, name, lines)
 
@@ -84,12 +87,6 @@ def _columns(cells: list[str], name: str) -> list[str]:
     if not {"source", "target"} <= set(columns) or len(set(columns)) < len(columns) or set(columns) - allowed:
         raise _fault(name, 1, "the first row must name the columns: source,target and perhaps title,critical")
     return columns
-
-
-def _truth(cell: str, name: str, line: int) -> bool:
-    if cell.strip().lower() not in _TRUE | _FALSE:
-        raise _fault(name, line, f"critical must be true or false, not {cell[:40]!r}")
-    return cell.strip().lower() in _TRUE
 
 
 def _fault(name: str, line: int, message: str) -> UntakenError:

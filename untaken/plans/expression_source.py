@@ -107,16 +107,14 @@ def _tokens(expression: str) -> tuple[Token, ...]:
             raise _unreadable(expression, at)
         if match.lastgroup != "space":
             token = Token(str(match.lastgroup), match.group())
-            if token.kind == "text" and tokens and _binds_to_text(tokens[-1]):
+            before = tokens[-1] if tokens else Token("", "")
+            # CEL reads a text otherwise right after these: triple quotes, bytes, prefixes.
+            binds = before.kind == "text" or (before.kind == "name" and before.text != "in")
+            if token.kind == "text" and binds:
                 raise _unreadable(expression, at)
             tokens.append(token)
         at = match.end()
     return tuple(tokens)
-
-
-def _binds_to_text(token: Token) -> bool:
-    """True where a text right after `token` is read otherwise by CEL: triple quotes, bytes, prefixes."""
-    return token.kind == "text" or (token.kind == "name" and token.text != "in")
 
 
 def _unreadable(expression: str, at: int) -> UntakenError:
@@ -190,13 +188,13 @@ def _segments(tokens: tuple[Token, ...], at: int) -> tuple[str, ...]:
         if texts[0] == "." and len(texts) > 1 and tokens[at + 1].kind == "name" and texts[2:] != ["("]:
             segments.append(texts[1])
             at += 2
-        elif texts[0] == "[" and texts[2:] == ["]"] and _plain_text(tokens[at + 1]):
+        elif (
+            (texts[0], texts[2:]) == ("[", ["]"])
+            and tokens[at + 1].kind == "text"
+            and (texts[1][0] in "\"'" and "\\" not in texts[1])
+        ):
             segments.append(texts[1][1:-1])
             at += 3
         else:
             break
     return tuple(segments)
-
-
-def _plain_text(token: Token) -> bool:
-    return token.kind == "text" and token.text[0] in "\"'" and "\\" not in token.text

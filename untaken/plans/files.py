@@ -151,7 +151,9 @@ def export_graph(graph: PlanGraph, format: GraphFormat) -> str:
     """
     writers: Mapping[str, Callable[[PlanGraph], str]] = {
         "yaml": lambda graph: graph_yaml(_plain(graph)),
-        "json": _json,
+        "json": lambda graph: (
+            msgspec.json.format(msgspec.json.encode(_plain(graph)), indent=2).decode() + "\n"
+        ),
         "mermaid": write_mermaid,
         "node-link": write_node_link,
         "csv": write_edge_list,
@@ -261,10 +263,6 @@ def _plain(graph: PlanGraph) -> dict[str, Any]:
     plain = msgspec.to_builtins(graph)
     # Written even at their defaults, which `to_builtins` leaves out.
     return {"schema": graph.schema, "id": graph.id, "version": graph.version, **plain}
-
-
-def _json(graph: PlanGraph) -> str:
-    return msgspec.json.format(msgspec.json.encode(_plain(graph)), indent=2).decode() + "\n"
 
 
 _IDS = ("deps", "any_of")

@@ -372,7 +372,10 @@ def write_mermaid(graph: PlanGraph) -> str:
     """
     lines = ["flowchart TD", f"  {NOTE}graph {_quoted(graph.id)} {graph.version} {_quoted(graph.title)}"]
     # Ids that Mermaid could take for syntax become n1, n2, … with the real id in a comment.
-    names = {node.id: _name(node.id, i) for i, node in enumerate(graph.sub_goals, start=1)}
+    names = {node.id: f"n{i}" for i, node in enumerate(graph.sub_goals, start=1)}
+    for own in names:
+        if _SAFE_ID.match(own) and not _ALIAS.match(own) and own.lower() not in _RESERVED:
+            names[own] = own
     lines += [f"  {NOTE}id {name} {_quoted(real)}" for real, name in names.items() if name != real]
     for node in graph.sub_goals:
         title = node.title or ("" if names[node.id] == node.id else node.id)
@@ -385,11 +388,6 @@ def write_mermaid(graph: PlanGraph) -> str:
     if any(node.critical for node in graph.sub_goals):
         lines.append("  classDef critical stroke-width:4px")
     return "\n".join(lines) + "\n"
-
-
-def _name(sub_goal: str, position: int) -> str:
-    plain = _SAFE_ID.match(sub_goal) and not _ALIAS.match(sub_goal) and sub_goal.lower() not in _RESERVED
-    return sub_goal if plain else f"n{position}"
 
 
 def _quoted(text: str) -> str:

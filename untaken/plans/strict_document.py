@@ -57,9 +57,14 @@ def plain_value(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text):
-        return _integer(text)
+        # The length first: int() of a million digits takes minutes.
+        if len(text) > limits.INTEGER_BITS or abs(int(text)) > _HIGHEST:
+            raise ValueError(f"the number {text[:40]} does not fit {limits.INTEGER_BITS} bits")
+        return int(text)
     if _FLOAT.match(text):
-        return _finite(text)
+        if not math.isfinite(float(text)):
+            raise ValueError(f"the number {text[:40]} does not fit")
+        return float(text)
     return text
 
 
@@ -188,19 +193,6 @@ class _YamlReader:
             return plain_value(event.value)
         except ValueError as error:
             self._refuse(event, str(error), "Quote it if it is text.")
-
-
-def _integer(text: str) -> int:
-    # The length first: int() of a million digits takes minutes.
-    if len(text) > limits.INTEGER_BITS or abs(int(text)) > _HIGHEST:
-        raise ValueError(f"the number {text[:40]} does not fit {limits.INTEGER_BITS} bits")
-    return int(text)
-
-
-def _finite(text: str) -> float:
-    if not math.isfinite(value := float(text)):
-        raise ValueError(f"the number {text[:40]} does not fit")
-    return value
 
 
 def _too_deep() -> str:

@@ -294,7 +294,8 @@ def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> I
             severity="warning",
         )
     for place, expected in leaves(spec.arguments or {}):
-        where, argument = (*path, "arguments", *place), _dotted(place)
+        dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+        where, argument = (*path, "arguments", *place), dotted.removeprefix(".")
         if isinstance(expected, dict):
             yield from _unusable(expected, f"{whose}, argument {argument!r}", where)
         elif looks_like_pattern(expected):
@@ -319,7 +320,8 @@ def too_many_regexes(graph: PlanGraph) -> Fault | None:
             calls.append(node.check.tool_call)
         for spec in calls:
             for _, expected in leaves(spec.arguments or {}):
-                found.update(text for text in _regexes(expected) if isinstance(text, str))
+                regex = expected.get("regex") if isinstance(expected, dict) else None
+                found.update([regex] if isinstance(regex, str) else [])
             found.update([spec.answer.regex] if spec.answer and spec.answer.regex else [])
         if len(found) > limits.REGEXES:
             return Fault(
@@ -329,10 +331,6 @@ def too_many_regexes(graph: PlanGraph) -> Fault | None:
                 hint="Use `glob` or `contains` where possible.",
             )
     return None
-
-
-def _regexes(expected: object) -> list[object]:
-    return [expected["regex"]] if isinstance(expected, dict) and "regex" in expected else []
 
 
 def _unusable(expected: dict[str, object], whose: str, path: Path) -> Iterator[Fault]:
@@ -354,9 +352,3 @@ def _answer(answer: AnswerSpec, whose: str, path: Path) -> Iterator[Fault]:
         answer_patterns(answer)
     except UntakenError as error:
         yield Fault(code=error.code, message=f"{whose}, answer: {error.message}", path=path, hint=error.hint)
-
-
-def _dotted(place: Path) -> str:
-    """``filter.city``, ``command[2]``."""
-    words = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    return words.removeprefix(".")

@@ -63,9 +63,13 @@ def orders_by_names(runs: Sequence[Run]) -> tuple[list[FirstAttempts], list[SubG
     for tool, name in served.items():
         if name in tools:
             tools[name].append(tool)
-    return found, [
-        SubGoal(id=name, rules=_rules(tools[name]), check=_call(name, tools[name])) for name in tools
-    ]
+    goals = []
+    for name, serving in tools.items():
+        globs = [glob for glob in map(escape_glob, serving) if len(glob) <= limits.PATTERN_CHARS]
+        rules = [Rule(tool=glob) for glob in globs[: limits.RULES_PER_SUB_GOAL]]
+        check = Check(tool_call=ToolCallSpec(name=name)) if serving == [name] else None
+        goals.append(SubGoal(id=name, rules=rules, check=check))
+    return found, goals
 
 
 def orders_by_plans(runs: Iterable[Run]) -> tuple[list[FirstAttempts], list[SubGoal]]:
@@ -108,16 +112,6 @@ def _first(run: Run, served: Mapping[str, str]) -> dict[str, int]:
         elif call.requestor != "user":  # a user's call is no attempt, unless a tag says so
             first.setdefault(served[call.tool], call.seq)
     return first
-
-
-def _call(name: str, tools: Sequence[str]) -> Check | None:
-    return Check(tool_call=ToolCallSpec(name=name)) if list(tools) == [name] else None
-
-
-def _rules(tools: Iterable[str]) -> list[Rule]:
-    patterns = [escape_glob(tool) for tool in tools]
-    fitting = [pattern for pattern in patterns if len(pattern) <= limits.PATTERN_CHARS]
-    return [Rule(tool=pattern) for pattern in fitting[: limits.RULES_PER_SUB_GOAL]]
 
 
 def unusable(run: Run, source: Source) -> str | None:

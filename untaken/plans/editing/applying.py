@@ -52,7 +52,8 @@ def apply(graph: PlanGraph, edit: Edit) -> PlanGraph:
         case Set():
             after = _with(graph, edit.sub_goal, lambda node: _field(node, edit.field, edit.value))
         case SetGraph():
-            after = _graph_field(graph, edit.field, edit.value)
+            read = _read({"id": graph.id, "sub_goals": [], **_given(edit.field, edit.value)}, PlanGraph)
+            after = replace(graph, **{edit.field: getattr(read, edit.field)})
     return _valid(graph, after)
 
 
@@ -170,11 +171,6 @@ def _field(node: SubGoal, field: str, value: Any) -> SubGoal:
     read = _read(document["sub_goals"][0], SubGoal)
     times = {"times": read.times} if read.times is not None else {}  # may be written inside the check
     return replace(node, **{field: getattr(read, field), **times})
-
-
-def _graph_field(graph: PlanGraph, field: str, value: Any) -> PlanGraph:
-    read = _read({"id": graph.id, "sub_goals": [], **_given(field, value)}, PlanGraph)
-    return replace(graph, **{field: getattr(read, field)})
 
 
 def _given(field: str, value: Any) -> dict[str, Any]:
