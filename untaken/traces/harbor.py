@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -53,24 +52,6 @@ PLACES: Final = Places(
 )
 
 
-@dataclass(slots=True)
-class HarborTrial:
-    """The files of a trial folder, by their path in it."""
-
-    folder: PurePosixPath
-    files: dict[str, Source] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.folder.name or "trial"
-
-    @property
-    def main(self) -> str:
-        """The file that the account of the trial goes to."""
-        return RESULT if RESULT in self.files else CONFIG
-
-
 def recognise(sample: Sample) -> Confidence:
     """The result of a trial is certain; the files beside it are claimed as its companions."""
     if {"trial_name", "task_name"} <= sample.first.keys() or {
@@ -81,7 +62,85 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.LIKELY if sample.has("trial_name", "task", "agent", "verifier") else Confidence.NO
 
 
-def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
+class _Trial:
+    """Reads the files of a trial folder, which it has by their path; the account goes to its result."""
+
+    def __init__(self, folder: PurePosixPath, intake: Intake) -> None:
+        self.name = folder.name or "trial"
+        self.files: dict[str, Source] = {}
+        self.intake = intake
+        self.logs: dict[str, FileLog] = {}
+
+    @property
+    def main(self) -> str:
+        """The file that the account of the trial goes to."""
+        return RESULT if RESULT in self.files else CONFIG
+
+    def log(self, name: str) -> FileLog:
+        """The account of a file of the trial."""
+        if name not in self.logs:
+            self.intake.step(self.files[name].name)
+            self.logs[name] = self.intake.open(self.files[name])
+        return self.logs[name]
+
+    def document(self, name: str, places: Places = PLACES) -> dict[str, Any]:
+        """A JSON file of the trial, tidied; empty where it is missing or cannot be read."""
+        if name not in self.files:
+            return {}
+        log, copies = self.log(name), name != self.main  # two trials may have equal test reports
+        file = TraceFile.opened(self.files[name], self.intake, places, log, copies=copies)
+        return mapping(next(file.records(), None)) if file else {}
+
+    def reward(self, result: dict[str, Any]) -> float | None:
+        """The reward in the result, else in the verifier's own file."""
+        findings = self.log(self.main).findings
+        recorded = number(
+            mapping(mapping(result.get("verifier_result")).get("rewards")).get("reward"), findings, "reward"
+        )
+        if recorded is None and "verifier/reward.txt" in self.files:
+            written = self.intake.text(self.files["verifier/reward.txt"], self.log("verifier/reward.txt"))
+            recorded = number(_written_number(written or ""), findings, "verifier/reward.txt")
+        return recorded
+
+    def trace_run(self) -> TraceRun | None:
+        """What the agent did: its trajectory, else its own log."""
+        name = next((n for n in self.files if n.startswith("agent/") and n.endswith("trajectory.json")), None)
+        if name is not None:
+            parts = list(self._parts(name))
+            if parts and atif.is_trajectory(parts[0]):
+                run = atif.trajectory_run(parts, self.log(name).findings)
+                self._compare(run, self._own_log(FileLog(AGENT_LOG)))
+                return run
+        return next(iter(self._own_log(self.log(AGENT_LOG))), None) if AGENT_LOG in self.files else None
+
+    def _own_log(self, log: FileLog) -> list[TraceRun]:
+        """The runs of the agent's own log, with an account of it; none where it is missing."""
+        if AGENT_LOG not in self.files:
+            return []
+        file = TraceFile.opened(self.files[AGENT_LOG], self.intake, claude_code.PLACES, log, copies=True)
+        lines = [line for line in file.records() if isinstance(line, dict)] if file else []
+        return claude_code.session_runs(lines, log.findings)
+
+    def _compare(self, run: TraceRun, logged: Sequence[TraceRun]) -> None:
+        """Names the calls that the trajectory lost: it is made of the log, and mixes up ids that repeat."""
+        made, known = sum(map(_calls, logged)), _calls(run)
+        if made > known:
+            message = f"the trajectory has {known} of the {made} calls in {AGENT_LOG}"
+            hint = f"Convert {AGENT_LOG} by itself to see them all."
+            self.log(self.main).findings.add("trajectory-lacks-calls", message, run=self.name, hint=hint)
+
+    def _parts(self, name: str | None) -> Iterator[dict[str, Any]]:
+        seen: set[str] = set()
+        # References may form a ring.
+        while name is not None and name in self.files and name not in seen:
+            seen.add(name)
+            document = self.document(name, atif.PLACES)
+            yield document
+            following = text(document.get("continued_trajectory_ref"))
+            name = (PurePosixPath(name).parent / following).as_posix() if following else None
+
+
+def _trials(sources: Sequence[Source], intake: Intake) -> list[_Trial]:
     """One for each folder with a result; other files belong to the trial folder above them.
 
     The folder of a job has a ``result.json``, too, and so may a folder of an agent: where some are results of
@@ -98,92 +157,12 @@ def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
         and recognise(source_sample(source)) is not Confidence.NO
     ]
     # Where none is sure, each result is tried, and refused with a reason.
-    folders = {path.parent: HarborTrial(path.parent) for path in [*(sure or results), *begun]}
+    folders = {path.parent: _Trial(path.parent, intake) for path in [*(sure or results), *begun]}
     for path, source in by_path.items():
         home = next((parent for parent in path.parents if parent in folders), None)  # the nearest above
         if home is not None:
             folders[home].files[path.relative_to(home).as_posix()] = source
     return list(folders.values())
-
-
-class _Reader:
-    """Reads the files of one trial; the account goes to its result."""
-
-    def __init__(self, trial: HarborTrial, intake: Intake) -> None:
-        self.trial = trial
-        self.intake = intake
-        self.logs: dict[str, FileLog] = {}
-
-    def log(self, name: str) -> FileLog:
-        """The account of a file of the trial."""
-        if name not in self.logs:
-            self.intake.step(self.trial.files[name].name)
-            self.logs[name] = self.intake.open(self.trial.files[name])
-        return self.logs[name]
-
-    def document(self, name: str, places: Places = PLACES) -> dict[str, Any]:
-        """A JSON file of the trial, tidied; empty where it is missing or cannot be read."""
-        if name not in self.trial.files:
-            return {}
-        log, copies = self.log(name), name != self.trial.main  # two trials may have equal test reports
-        file = TraceFile.opened(self.trial.files[name], self.intake, places, log, copies=copies)
-        return mapping(next(file.records(), None)) if file else {}
-
-    def reward(self, result: dict[str, Any]) -> float | None:
-        """The reward in the result, else in the verifier's own file."""
-        findings = self.log(self.trial.main).findings
-        recorded = number(
-            mapping(mapping(result.get("verifier_result")).get("rewards")).get("reward"), findings, "reward"
-        )
-        if recorded is None and "verifier/reward.txt" in self.trial.files:
-            written = self.intake.text(
-                self.trial.files["verifier/reward.txt"], self.log("verifier/reward.txt")
-            )
-            recorded = number(_written_number(written or ""), findings, "verifier/reward.txt")
-        return recorded
-
-    def trace_run(self) -> TraceRun | None:
-        """What the agent did: its trajectory, else its own log."""
-        name = next(
-            (n for n in self.trial.files if n.startswith("agent/") and n.endswith("trajectory.json")), None
-        )
-        if name is not None:
-            parts = list(self._parts(name))
-            if parts and atif.is_trajectory(parts[0]):
-                run = atif.trajectory_run(parts, self.log(name).findings)
-                self._compare(run, self._own_log(FileLog(AGENT_LOG)))
-                return run
-        return next(iter(self._own_log(self.log(AGENT_LOG))), None) if AGENT_LOG in self.trial.files else None
-
-    def _own_log(self, log: FileLog) -> list[TraceRun]:
-        """The runs of the agent's own log, with an account of it; none where it is missing."""
-        if AGENT_LOG not in self.trial.files:
-            return []
-        file = TraceFile.opened(
-            self.trial.files[AGENT_LOG], self.intake, claude_code.PLACES, log, copies=True
-        )
-        lines = [line for line in file.records() if isinstance(line, dict)] if file else []
-        return claude_code.session_runs(lines, log.findings)
-
-    def _compare(self, run: TraceRun, logged: Sequence[TraceRun]) -> None:
-        """Names the calls that the trajectory lost: it is made of the log, and mixes up ids that repeat."""
-        made, known = sum(map(_calls, logged)), _calls(run)
-        if made > known:
-            message = f"the trajectory has {known} of the {made} calls in {AGENT_LOG}"
-            hint = f"Convert {AGENT_LOG} by itself to see them all."
-            self.log(self.trial.main).findings.add(
-                "trajectory-lacks-calls", message, run=self.trial.name, hint=hint
-            )
-
-    def _parts(self, name: str | None) -> Iterator[dict[str, Any]]:
-        seen: set[str] = set()
-        # References may form a ring.
-        while name is not None and name in self.trial.files and name not in seen:
-            seen.add(name)
-            document = self.document(name, atif.PLACES)
-            yield document
-            following = text(document.get("continued_trajectory_ref"))
-            name = (PurePosixPath(name).parent / following).as_posix() if following else None
 
 
 def _calls(run: TraceRun) -> int:
@@ -228,27 +207,27 @@ def _graph(task: str, tests: dict[str, None]) -> PlanGraph | None:
     return verdict_graph(f"harbor-{task}", titled, tasks=task_globs(task), format="harbor")
 
 
-def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> TraceRun:
-    log = reader.log(reader.trial.main)
-    trace_run = reader.trace_run()
+def _run(trial: _Trial, result: dict[str, Any], config: dict[str, Any]) -> TraceRun:
+    log = trial.log(trial.main)
+    trace_run = trial.trace_run()
     run = trace_run or TraceRun(run_id="", agent="unknown-agent", record=result)
     if trace_run is None:
         message = "there is no trajectory and no log of the agent that can be read: no actions are known"
-        log.findings.add("missing-trajectory", message, run=reader.trial.name)
+        log.findings.add("missing-trajectory", message, run=trial.name)
     info, outcome = mapping(result.get("agent_info")), mapping(result.get("agent_result"))
     agent = text(info.get("name")) or text(mapping(config.get("agent")).get("name")) or run.agent
     configured = mapping(mapping(result.get("config")).get("agent")), mapping(config.get("agent"))
     model = text(mapping(info.get("model_info")).get("name")) or first_text(configured, ("model_name",))
     model = model or run.model
-    reward = reader.reward(result)
+    reward = trial.reward(result)
     exception = mapping(result.get("exception_info"))
     raised = text(exception.get("exception_type"))
-    run.run_id = reader.trial.name
+    run.run_id = trial.name
     run.record = run.origin = result
     run.agent = f"{agent}/{model}" if model else agent
     run.model = model
     run.version = text(info.get("version")) or run.version
-    run.task_id = text(result.get("task_name")) or _configured_task(config) or reader.trial.name
+    run.task_id = text(result.get("task_name")) or _configured_task(config) or trial.name
     run.success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
     run.cost = amount(outcome.get("cost_usd"), log.findings, "agent_result.cost_usd")
     run.started = moment(result.get("started_at"), log.findings, "started_at") or run.started
@@ -269,36 +248,35 @@ def _configured_task(config: dict[str, Any]) -> str | None:
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    read: list[tuple[_Reader, TraceRun]] = []
+    read: list[tuple[_Trial, TraceRun]] = []
     tests: dict[str, dict[str, None]] = defaultdict(dict)
-    for trial in _trials(sources):
-        reader = _Reader(trial, intake)
-        with intake.contained(reader.log(trial.main)):
-            if (run := _trial_run(reader)) is not None:
+    for trial in _trials(sources, intake):
+        with intake.contained(trial.log(trial.main)):
+            if (run := _trial_run(trial)) is not None:
                 # All trials of a task have one plan.
                 tests[run.task_id] |= dict.fromkeys(verdict.sub_goal for verdict in run.verdicts)
-                read.append((reader, run))
-    for reader, run in read:
-        log = reader.log(reader.trial.main)
+                read.append((trial, run))
+    for trial, run in read:
+        log = trial.log(trial.main)
         with intake.contained(log):
             run.graph = _graph(run.task_id, tests[run.task_id])
             tidier = Tidier(PLACES, log.findings)
-            others = [other for other in reader.logs.values() if other is not log]
-            write_traces([run], reader.trial.name, intake=intake, log=log, tidier=tidier, about=others)
+            others = [other for other in trial.logs.values() if other is not log]
+            write_traces([run], trial.name, intake=intake, log=log, tidier=tidier, about=others)
 
 
-def _trial_run(reader: _Reader) -> TraceRun | None:
+def _trial_run(trial: _Trial) -> TraceRun | None:
     """The run of a trial with the verdicts of its tests; ``None``, with a finding, for what is no trial."""
-    trial, log = reader.trial, reader.log(reader.trial.main)
-    result, config = reader.document(RESULT), reader.document(CONFIG)
+    log = trial.log(trial.main)
+    result, config = trial.document(RESULT), trial.document(CONFIG)
     if not text(result.get("task_name")):
         if not text(config.get("trial_name")):
             log.findings.add("not-this-format", "no task name: not a Harbor trial result", severity="error")
             return None
         message = "no result of the trial: its configuration names task and agent"
         log.findings.add("missing-result", message, run=trial.name)
-    run = _run(reader, result, config)
-    run.verdicts = _tests(reader.document("verifier/ctrf.json"))
+    run = _run(trial, result, config)
+    run.verdicts = _tests(trial.document("verifier/ctrf.json"))
     if not run.verdicts:
         message = "no test report: only the reward records the outcome"
         log.findings.add("missing-test-report", message, severity="note")

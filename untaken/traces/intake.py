@@ -81,7 +81,7 @@ class Intake:
         self._files: dict[str, str] = {}
         self._claimed: dict[str, dict[bytes, str]] = {}
         self._runs_of: dict[bytes, tuple[str, str]] = {}
-        self._sessions = SessionCopies()
+        self._longest: dict[str, list[SessionCopy]] = {}  # copies of each session that begin no other
         self._agents: dict[str, str] = {}
 
     def step(self, name: str) -> None:
@@ -190,7 +190,7 @@ class Intake:
         if print_ in claimed:
             log.findings.add("duplicate-run", "duplicate record; read once", run=run_id)
             return None
-        other = None if session is None else self._sessions.place(session)
+        other = None if session is None else _placed(session, self._longest.setdefault(session.key, []))
         if session is not None and other is not None:
             if session.begins(other):
                 session.gives_way(run_id, other)
@@ -325,23 +325,16 @@ class SessionCopy:
         self.log.findings.add("duplicate-run", message, run=run_id)
 
 
-class SessionCopies:
-    """The longest copy of each session so far."""
-
-    def __init__(self) -> None:
-        self._longest: dict[str, list[SessionCopy]] = {}
-
-    def place(self, copy: SessionCopy) -> SessionCopy | None:
-        """Keeps a copy that begins no other; gives the one that it takes the place of, or that it begins."""
-        known = self._longest.setdefault(copy.key, [])
-        for at, other in enumerate(known):
-            if copy.begins(other):
-                return other
-            if other.begins(copy):
-                known[at] = copy
-                return other
-        known.append(copy)
-        return None
+def _placed(copy: SessionCopy, known: list[SessionCopy]) -> SessionCopy | None:
+    """Keeps a copy that begins no other; gives the one that it takes the place of, or that it begins."""
+    for at, other in enumerate(known):
+        if copy.begins(other):
+            return other
+        if other.begins(copy):
+            known[at] = copy
+            return other
+    known.append(copy)
+    return None
 
 
 def digests(items: Iterable[Any]) -> tuple[bytes, ...]:

@@ -10,7 +10,7 @@ the agent's, and only those are decisions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -59,14 +59,6 @@ _RUNS: Final = "simulations[]"
 
 
 @dataclass(slots=True)
-class _Survey:
-    """What must be known of all files before the first run is written."""
-
-    tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    documents: defaultdict[str, list[Tau2Document]] = field(default_factory=lambda: defaultdict(list))
-
-
-@dataclass(slots=True)
 class _Glance:
     """What the runs of one document say together."""
 
@@ -107,20 +99,25 @@ def _recognise(sample: Sample) -> Confidence:
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    survey = _Survey()
+    # What must be known of all files before the first run is written.
+    tools: defaultdict[str, set[str]] = defaultdict(set)
+    documents: dict[str, list[Tau2Document]] = {}
     for source in sources:
         intake.step(source.name)
         ignored = FileLog(source.name)  # the second reading names what is wrong
         with intake.contained(ignored):
-            _look(source, intake, survey, ignored)
+            for document in _look(source, intake, tools, ignored):
+                documents.setdefault(source.name, []).append(document)
     for source in sources:
         intake.step(source.name)
         log = intake.open(source)
         with intake.contained(log):
-            _write(source, intake, survey, log)
+            _write(source, intake, tools, documents.get(source.name, ()), log)
 
 
-def _look(source: Source, intake: Intake, survey: _Survey, ignored: FileLog) -> None:
+def _look(
+    source: Source, intake: Intake, tools: defaultdict[str, set[str]], ignored: FileLog
+) -> Iterator[Tau2Document]:
     reader = intake.reader(source, ignored)
     if reader is None:
         return
@@ -135,21 +132,26 @@ def _look(source: Source, intake: Intake, survey: _Survey, ignored: FileLog) -> 
     for header in _documents(reader, ignored, see):
         tidied, _ = tidier.record(header, "")
         document = read_document(tidied, source.stem, unpriced=glance.is_unpriced, log=ignored)
-        survey.documents[source.name].append(document)
-        for source_task, tools in glance.tools.items():
-            survey.tools[document.task_id(source_task)] |= tools
+        for source_task, called in glance.tools.items():
+            tools[document.task_id(source_task)] |= called
+        yield document
         glance = _Glance()
 
 
-def _write(source: Source, intake: Intake, survey: _Survey, log: FileLog) -> None:
+def _write(
+    source: Source,
+    intake: Intake,
+    tools: Mapping[str, set[str]],
+    documents: Sequence[Tau2Document],
+    log: FileLog,
+) -> None:
     reader = intake.reader(source, log)
     if reader is None:
         return
     tidier = Tidier(PLACES, log.findings)
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
         parts = [
-            Simulations(one, survey.tools, source.stem, intake=intake, log=log, tidier=tidier)
-            for one in survey.documents[source.name]
+            Simulations(one, tools, source.stem, intake=intake, log=log, tidier=tidier) for one in documents
         ]
 
         def put(element: Element) -> None:

@@ -154,8 +154,8 @@ def _spent(format: FormatMapping, scope: Scope, cost: Any, run: str) -> Spending
     total = _used(format.usage(scope) if format.usage else None, cost, findings)
     parts: Iterable[Amounts] = ()
     if format.calls is not None:
-        calls = format.calls
-        parts = (_used(calls.usage(element), calls.cost(element), findings) for element in calls.each(scope))
+        each, used_by, cost_of = format.calls
+        parts = (_used(used_by(element), cost_of(element), findings) for element in each(scope))
     return spend(list(parts), total, run=run, findings=findings)
 
 

@@ -19,7 +19,7 @@ from untaken.plans import Document, Path, read_yaml
 from untaken.traces.format_info import RUN_FIELDS, FormatInfo, RunField
 from untaken.traces.losses import Findings, clip
 from untaken.traces.mapped.rules import Rule, Rules
-from untaken.traces.mapped.terms import MappingTerms, Scope, Term, Test
+from untaken.traces.mapped.terms import Elements, MappingTerms, Scope, Term, Test
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.spending import USAGE
 from untaken.traces.tables import first_rows, is_table
@@ -78,14 +78,6 @@ class Recogniser(Struct, frozen=True, kw_only=True):
         return Confidence.NO
 
 
-class CallTerms(Struct, frozen=True, kw_only=True):
-    """Where the calls of a model are, and what each of them used and cost."""
-
-    each: Any
-    usage: Term
-    cost: Term
-
-
 class FormatMapping(Struct, frozen=True, kw_only=True):
     """A compiled mapping file.
 
@@ -96,14 +88,15 @@ class FormatMapping(Struct, frozen=True, kw_only=True):
         lines: whether all records of a file are one run; `by`: what records of one run share.
         members: whether each member of a record is a run.
         lists: where a run's list is in a record that is none; lines that are neither are one together.
-        terms: the members of `run`; `metrics` and `metadata` by name; `usage`; `calls`.
+        terms: the members of `run`; `metrics` and `metadata` by name; `usage`; `calls`: the elements
+            that are calls of a model, with what each of them used and cost.
         items: what happened.
         places: what is read.
     """
 
     info: FormatInfo
     recognisers: tuple[Recogniser, ...]
-    each: Any
+    each: Elements | None
     lines: bool
     lists: tuple[str, ...]
     members: bool
@@ -112,7 +105,7 @@ class FormatMapping(Struct, frozen=True, kw_only=True):
     metrics: Mapping[str, Term]
     metadata: Mapping[str, Term]
     usage: Term | None
-    calls: CallTerms | None
+    calls: tuple[Elements, Term, Term] | None
     items: Rule
     places: Places
 
@@ -284,14 +277,13 @@ class _Reader:
             for name, each in fields.items()
         }
 
-    def _calls(self, spec: Any, at: Path, home: str) -> CallTerms:
+    def _calls(self, spec: Any, at: Path, home: str) -> tuple[Elements, Term, Term]:
         self._terms.members(spec, at, ("each", "when", "usage", "cost"), ("each",))
         each, inner = self._terms.each(spec, at, home)
-        return CallTerms(
-            each=each,
-            usage=self._one("calls.usage", spec.get("usage"), (*at, "usage"), inner),
-            cost=self._one("calls.cost", spec.get("cost"), (*at, "cost"), inner),
+        usage, cost = (
+            self._one(f"calls.{name}", spec.get(name), (*at, name), inner) for name in ("usage", "cost")
         )
+        return each, usage, cost
 
 
 def _everywhere(places: Iterable[str], lists: Sequence[str]) -> Iterator[str]:

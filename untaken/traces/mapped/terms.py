@@ -59,6 +59,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 Term = Callable[[Scope], Any]
 Test = Callable[[Scope], bool]
+Elements = Callable[[Scope], Iterator[Scope]]
 
 
 class MappingTerms:
@@ -215,9 +216,7 @@ class MappingTerms:
 
         return lambda scope: _AGGREGATE[name](values(scope))
 
-    def each(
-        self, spec: Mapping[str, Any], at: Path, home: str
-    ) -> tuple[Callable[[Scope], Iterator[Scope]], str]:
+    def each(self, spec: Mapping[str, Any], at: Path, home: str) -> tuple[Elements, str]:
         """The elements a rule is about: those at `each`, before `until`, that fit `when`; and their place."""
         given = spec.get("each")
         reads_json = isinstance(given, dict) and given.keys() == {"json"}
