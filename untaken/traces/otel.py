@@ -232,9 +232,9 @@ def _evaluations(
 
 def _scores(span: Span) -> Iterator[dict[str, Any]]:
     """What was said about a span, or in its root about the trace, by the ends of their names."""
-    for event in span.events:
-        if event.name == "gen_ai.evaluation.result":
-            yield {name.removeprefix("gen_ai.evaluation."): value for name, value in event.attributes.items()}
+    for event, attributes in span.events:
+        if event == "gen_ai.evaluation.result":
+            yield {name.removeprefix("gen_ai.evaluation."): value for name, value in attributes.items()}
     for prefix in ANNOTATIONS:
         for each in (*unflattened(span.attributes, prefix), *objects(parsed(span.attributes.get(prefix)))):
             yield {name.removeprefix("annotation."): value for name, value in each.items()}

@@ -169,7 +169,7 @@ def _apart(spans: Sequence[Span], kinds: Sequence[Kind]) -> dict[str, str]:
 
 def _evaluates(span: Span) -> bool:
     """Whether a plain span is an evaluation: it says of what, or its name does and it has a result."""
-    has_result = any(event.name == EVALUATION for event in span.events)
+    has_result = any(event == EVALUATION for event, _ in span.events)
     return EVALUATED in span.attributes or (has_result and JUDGING.search(span.name) is not None)
 
 
@@ -236,7 +236,7 @@ def _cost(span: Span, findings: Findings) -> float | None:
 def speaks(span: Span) -> bool:
     """Whether a span has what was said to a model or by it."""
     values = (span.first(name) for name in (*INPUTS, *OUTPUTS, *SDK_REPLY, "input.value", "output.value"))
-    named = (name.split(".") for name in (event.name for event in span.events))
+    named = (event.split(".") for event, _ in span.events)
     return (
         any(value not in _NOTHING for value in values if value is not None)
         or any(
@@ -270,20 +270,20 @@ def span_outputs(span: Span) -> list[dict[str, Any]]:
 
 def tool_event(span: Span, name: str, key: str) -> Any:
     """What an event of a tool's span says: its arguments, or its result."""
-    return next((event.attributes.get(key) for event in span.events if event.name == name), None)
+    return next((attributes.get(key) for event, attributes in span.events if event == name), None)
 
 
 def _value(span: Span, *names: str) -> Any:
     """An attribute of the span, or of an event that gives its details."""
     own = span.first(*names)
-    details = (event.attributes for event in span.events if event.name in DETAILS)
+    details = (attributes for event, attributes in span.events if event in DETAILS)
     return own if own is not None else next((e[n] for e in details for n in names if e.get(n)), None)
 
 
 def _events(span: Span) -> Iterator[tuple[str, dict[str, Any]]]:
     """The events of a span that are messages: what each is, and the message."""
     written = [(text(e.get("event.name")) or "", e) for e in objects(parsed(span.first("events")))]
-    for name, attributes in (*((event.name, event.attributes) for event in span.events), *written):
+    for name, attributes in (*span.events, *written):
         # Some put all into one.
         body = {**attributes, **mapping(parsed(attributes.get("gen_ai.event.content")))}
         match name.split("."):

@@ -35,6 +35,8 @@ WORDS: Final = ("data.input", "data.output", "metadata")
 """Events that say what a span was given and gave, and what it used."""
 
 Status = Literal["ok", "error", "unset"]
+SpanEvent = tuple[str, Mapping[str, Any]]
+"""Something that happened in a span: what it is called, and its attributes."""
 
 _CODES: Final[Mapping[str, Status]] = {
     **dict.fromkeys(("1", "ok", "status_code_ok", "statuscode.ok"), "ok"),
@@ -64,14 +66,6 @@ WHOLE: Final = frozenset(
 """Names whose value is an object itself."""
 NUMBERED: Final = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages")
 """Lists of messages that are written as numbered attributes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpanEvent:
-    """Something that happened in a span."""
-
-    name: str
-    attributes: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,7 +363,7 @@ def span_of(span: Mapping[str, Any], findings: Findings) -> Span:
         scope=first_text([mapping(span.get("scope")), mapping(span.get("instrumentation_scope"))], ("name",))
         or "",
         events=tuple(
-            SpanEvent(name=text(event.get("name")) or "", attributes=mapping(event.get("attributes")))
+            (text(event.get("name")) or "", mapping(event.get("attributes")))
             for event in objects(span.get("events"))
         ),
     )

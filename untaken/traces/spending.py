@@ -8,6 +8,7 @@ beside them. Cost is in US dollars.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from math import isclose
 from typing import Any, Final
@@ -179,52 +180,44 @@ def spend(
         priced: what records the costs, where it is not the same parts.
         apart: what graders and simulated users spent, which a total may include.
     """
-    account = _Account(total=total or {}, apart=added(apart), run=run, findings=findings)
+    counted_of = partial(_counted, total=total or {}, apart=added(apart), run=run, findings=findings)
     tokens: dict[str, float | bool] = {}
     for whole in WHOLES:
-        counted = account.counted(whole, parts)
+        counted = counted_of(whole, parts)
         for figure in (whole, *(part for part, of in PARTS.items() if of == whole)):
             if figure in counted:
                 tokens[figure] = counted[figure]
-    cost = account.counted("cost", parts if priced is None else priced).get("cost")
+    cost = counted_of("cost", parts if priced is None else priced).get("cost")
     return Spending(tokens=tokens, cost=cost)
 
 
-class _Account(Struct, frozen=True, kw_only=True):
-    """What is recorded of a run besides its parts, and where to name what does not fit."""
-
-    total: Amounts
-    apart: Amounts
-    run: str
-    findings: Findings
-
-    def counted(self, figure: str, parts: Sequence[Amounts]) -> Amounts:
-        """The sum of the parts, or the total; nothing where a figure is unknown."""
-        priced = figure == "cost"
-        known = [part for part in parts if (is_priced(part) if priced else part.get(figure) is not None)]
-        together, whole = added(known), self.total.get(figure)
-        summed, name = together.get(figure, 0), figure.replace("_", " ")
-        if not known:  # a 0 goes on, so that it is named as unpriced
-            free = priced and any(part.get("cost") == 0 for part in parts)
-            return {"cost": 0, **self.total} if free else self.total
-        if len(known) == len(parts):
-            tolerance = 1e-3 if priced else 0  # prices are rounded
-            sums = (summed, summed + self.apart.get(figure, 0))
-            if whole and not any(isclose(whole, each, rel_tol=tolerance) for each in sums):
-                message = (
-                    f"the recorded total of {name} is {whole:.10g}, but its parts add up to {summed:.10g}"
-                )
-                message += "; the sum of the parts is used"
-                self.findings.add("total-contradicts-parts", message, run=self.run)
-            return together
-        missing = f"{len(parts) - len(known)} of {len(parts)} calls of a model record no {name}"
-        if whole and whole >= summed:  # a total below what some of them spent is wrong
-            message = f"{missing}; the recorded total is used"
-            self.findings.add("partly-recorded", message, run=self.run, severity="note")
-            return self.total
-        rest = "it is unknown" if priced else "those of the others are counted"
-        self.findings.add("partly-recorded", f"{missing}; {rest}", run=self.run)
-        return {} if priced else together
+def _counted(
+    figure: str, parts: Sequence[Amounts], *, total: Amounts, apart: Amounts, run: str, findings: Findings
+) -> Amounts:
+    """The sum of the parts, or the total; nothing where a figure is unknown."""
+    priced = figure == "cost"
+    known = [part for part in parts if (is_priced(part) if priced else part.get(figure) is not None)]
+    together, whole = added(known), total.get(figure)
+    summed, name = together.get(figure, 0), figure.replace("_", " ")
+    if not known:  # a 0 goes on, so that it is named as unpriced
+        free = priced and any(part.get("cost") == 0 for part in parts)
+        return {"cost": 0, **total} if free else total
+    if len(known) == len(parts):
+        tolerance = 1e-3 if priced else 0  # prices are rounded
+        sums = (summed, summed + apart.get(figure, 0))
+        if whole and not any(isclose(whole, each, rel_tol=tolerance) for each in sums):
+            message = f"the recorded total of {name} is {whole:.10g}, but its parts add up to {summed:.10g}"
+            message += "; the sum of the parts is used"
+            findings.add("total-contradicts-parts", message, run=run)
+        return together
+    missing = f"{len(parts) - len(known)} of {len(parts)} calls of a model record no {name}"
+    if whole and whole >= summed:  # a total below what some of them spent is wrong
+        message = f"{missing}; the recorded total is used"
+        findings.add("partly-recorded", message, run=run, severity="note")
+        return total
+    rest = "it is unknown" if priced else "those of the others are counted"
+    findings.add("partly-recorded", f"{missing}; {rest}", run=run)
+    return {} if priced else together
 
 
 def with_cost(used: Amounts, cost: float | None) -> Amounts:
