@@ -25,19 +25,13 @@ def a(n: int, *, agent: str = "ann", task: str = "task", **started: object) -> R
 
 
 def good(n: int, agent: str = "ann") -> RunBuilder:
-    return (
-        a(n, agent=agent).call("search_by_number", ok=True).state(seen=True).call("pay", ok=True).finish(True)
-    )
+    run = a(n, agent=agent).call("search_by_number", ok=True).state(seen=True)
+    return run.call("pay", ok=True).finish(True)
 
 
 def bad(n: int, agent: str = "bob") -> RunBuilder:
-    return (
-        a(n, agent=agent)
-        .call("search_by_mail", ok=False)
-        .call("search_by_mail", ok=True)
-        .state(seen=False)
-        .finish(False)
-    )
+    run = a(n, agent=agent).call("search_by_mail", ok=False).call("search_by_mail", ok=True)
+    return run.state(seen=False).finish(False)
 
 
 def side_by_side(
@@ -74,77 +68,54 @@ def test_rows_follow_the_plan_and_cells_the_runs_although_their_tools_differ() -
 
 def test_a_cell_says_when_how_often_with_what_and_whether_a_failure_was_seen() -> None:
     cell = side_by_side([bad(1), good(1)]).rows[0].cells[1]
-    assert (cell.first, cell.last, cell.steps, cell.tools, cell.failures) == (
-        1,
-        3,
-        2,
-        (("search_by_mail", 2),),
-        1,
-    )
+    assert (cell.first, cell.last, cell.steps, cell.failures) == (1, 3, 2, 1)
+    assert cell.tools == (("search_by_mail", 2),)
     assert cell.decided_by == "expr"
     assert "seen: false, expected true" in cell.reason
 
 
-REFERENCES = [
-    pytest.param([bad(1), good(1)], "ann #1", "the successful run with most", id="the one success"),
-    pytest.param(
-        [good(1), good(2).call("pay", ok=True), bad(1)], "ann #1", "fewest actions", id="fewer actions"
-    ),
-    pytest.param(
-        [a(1).call("search_x").finish(True), good(2)],
+CRITICAL = a(2).state(seen=True).call("search_x").finish(True)
+REFERENCES = {
+    "the one success": ([bad(1), good(1)], "ann #1", "the successful run with most"),
+    "fewer actions": ([good(1), good(2).call("pay", ok=True), bad(1)], "ann #1", "fewest actions"),
+    "most sub-goals completed": ([a(1).call("search_x").finish(True), good(2)], "ann #2", "most sub-goals"),
+    "the critical one of as many": (
+        [a(1).call("pay", ok=True).finish(True), CRITICAL],
         "ann #2",
         "most sub-goals",
-        id="most sub-goals completed",
     ),
-    pytest.param(
-        [a(1).call("pay", ok=True).finish(True), a(2).state(seen=True).call("search_x").finish(True)],
-        "ann #2",
-        "most sub-goals",
-        id="the critical one of as many",
-    ),
-    pytest.param(
+    "one whose plan is not there comes last": (
         [a(1, graph="elsewhere").finish(True), good(2)],
         "ann #2",
         "most sub-goals",
-        id="one whose plan is not there comes last",
     ),
-    pytest.param([bad(1), bad(2)], "bob #1", "no shown run succeeded", id="no success at all"),
-]
+    "no success at all": ([bad(1), bad(2)], "bob #1", "no shown run succeeded"),
+}
 
 
-@pytest.mark.parametrize(("builders", "want", "why"), REFERENCES)
+@pytest.mark.parametrize(("builders", "want", "why"), REFERENCES.values(), ids=REFERENCES)
 def test_the_reference_is_the_best_success(builders: list[RunBuilder], want: str, why: str) -> None:
     found = side_by_side(list(builders))
     assert found.run(found.reference).name == want
     assert why in found.reference_reason
 
 
-def test_any_run_shown_can_be_the_reference() -> None:
+def test_any_run_shown_can_be_the_reference_and_broken_runs_are_left_out_and_counted() -> None:
     asked = bad(1).run().digest
-    found = side_by_side([bad(1), good(1)], reference=asked)
+    found = side_by_side([bad(1), good(1), good(9).run("ALTERED")], reference=asked)
     assert (found.reference, found.reference_reason, found.runs[0].digest) == (asked, "as asked for", asked)
-
-
-def test_broken_runs_are_left_out_and_counted() -> None:
-    found = side_by_side([bad(1), good(1), good(9).run("ALTERED")])
     assert (len(found.runs), found.of_task, found.broken) == (2, 2, 1)
 
 
+NOTHING = a_graph(metadata={"nothing_expected": True})
+
+
 @pytest.mark.parametrize(
-    ("graph", "builders", "why"),
-    [
-        (None, [bad(1), good(1)], "2 of 2 runs have no sub-goal score"),
-        (
-            a_graph(metadata={"nothing_expected": True}),
-            [bad(1), good(1)],
-            "their plan graph has no sub-goals",
-        ),
-    ],
+    ("graph", "why"),
+    [(None, "2 of 2 runs have no sub-goal score"), (NOTHING, "their plan graph has no sub-goals")],
 )
-def test_without_sub_goals_runs_are_aligned_by_tool_and_it_is_said(
-    graph: PlanGraph | None, builders: list[RunBuilder], why: str
-) -> None:
-    found = side_by_side(list(builders), graph)
+def test_without_sub_goals_runs_are_aligned_by_tool_and_it_is_said(graph: PlanGraph | None, why: str) -> None:
+    found = side_by_side([bad(1), good(1)], graph)
     assert (found.basis, found.basis_reason, found.graph_id) == ("tool", why, None)
     assert statuses(found) == {
         "search_by_number": ["called", "not_called"],
@@ -154,14 +125,11 @@ def test_without_sub_goals_runs_are_aligned_by_tool_and_it_is_said(
 
 
 def test_runs_on_different_graphs_are_aligned_by_tool() -> None:
-    one, other = a_graph("x", graph_id="one", tasks=[]), a_graph("x", graph_id="other", tasks=[])
+    graphs = GraphSet.of([a_graph("x", graph_id=name, tasks=[]) for name in ("one", "other")])
     runs = [a(n, graph=name).call("dance").finish().run() for n, name in ((1, "one"), (2, "other"))]
-    graphs = GraphSet.of([one, other])
     found = align_runs("task", runs, score_runs(runs, graphs)[0], graphs)
-    assert (found.basis, found.basis_reason) == (
-        "tool",
-        "the runs were scored against 2 different plan graphs",
-    )
+    why = "the runs were scored against 2 different plan graphs"
+    assert (found.basis, found.basis_reason) == ("tool", why)
 
 
 def test_one_success_and_one_failure_of_each_agent_are_chosen_and_then_whatever_looks_otherwise() -> None:
@@ -206,10 +174,10 @@ def test_a_run_that_differs_from_all_that_are_chosen_comes_before_one_that_is_li
     assert set(names(found)) == {"ann #1", "bob #1", "di #1"}
 
 
-def test_a_run_asked_for_is_among_those_chosen() -> None:
+def test_of_many_runs_that_are_all_alike_two_are_shown_and_one_that_is_asked_for() -> None:
     many = [good(n) for n in range(1, 15)]
+    assert names(side_by_side(list(many))) == ["ann #1", "ann #2"]
     asked = many[9].run().digest
-    assert asked not in {run.digest for run in side_by_side(list(many), most=2).runs}
     assert asked in {run.digest for run in side_by_side(list(many), most=2, include=[asked]).runs}
 
 
@@ -235,14 +203,7 @@ def test_tasks_with_most_to_compare_come_first() -> None:
     runs = desk.runs()
     found = tasks_of(runs)
     assert [task.task_id for task in found] == ["refund-1", "refund-2"]  # the stray ran alone
-    assert [(task.agents, task.successes, task.failures, len(task.digests)) for task in found] == [
-        (3, 4, 2, 6)
-    ] * 2
-    lone = a(5, task="a-task").finish(False)
-    assert [t.task_id for t in tasks_of([lone.run(), a(6, task="a-task").finish(False).run(), *runs])][
-        -1
-    ] == "a-task"
-
-
-def test_of_many_runs_that_are_all_alike_two_are_shown() -> None:
-    assert names(side_by_side([good(n) for n in range(1, 15)])) == ["ann #1", "ann #2"]
+    counts = [(task.agents, task.successes, task.failures, len(task.digests)) for task in found]
+    assert counts == [(3, 4, 2, 6)] * 2
+    failed = [a(n, task="a-task").finish(False).run() for n in (5, 6)]
+    assert tasks_of([*failed, *runs])[-1].task_id == "a-task"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import desk
 import pytest
 from builders import a_graph, a_run
 
 from untaken.analysis.corpus import evaluate_corpus, part_of, score_runs, with_run
-from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
 from untaken.plans import GraphSet, parse_graph
 
@@ -19,22 +16,23 @@ def corpus() -> object:
     return desk.corpus()
 
 
-class Reason(NamedTuple):
-    run_id: str
-    want: str
+REASONS = {"stray": "no plan graph for its task: 'other'", "lucky-99": "the ledger is ALTERED"}
 
 
-REASONS = [
-    Reason("stray", "no plan graph for its task: 'other'"),
-    Reason("lucky-99", "the ledger is ALTERED"),
-]
+def test_every_run_has_a_score_and_an_evaluation_and_one_that_cannot_be_scored_says_why(corpus) -> None:
+    assert set(corpus.runs) == set(corpus.scores) == set(corpus.evaluations)
+    assert len(corpus.runs) == len(desk.runs())
+    named = {run.run_id: corpus.scores[digest] for digest, run in corpus.runs.items()}
+    why = {name: score.reason for name, score in named.items() if isinstance(score, Unscored)}
+    assert why.keys() == REASONS.keys()
+    assert all(why[name].startswith(words) for name, words in REASONS.items())
 
 
-@pytest.mark.parametrize("case", REASONS, ids=lambda c: c.run_id)
-def test_a_run_that_cannot_be_scored_says_why(case: Reason, corpus) -> None:
-    (score,) = (corpus.scores[d] for d, run in corpus.runs.items() if run.run_id == case.run_id)
-    assert isinstance(score, Unscored)
-    assert score.reason.startswith(case.want)
+def test_a_chain_that_comes_twice_counts_once_and_two_runs_of_one_id_are_both_scored() -> None:
+    run = desk.careful(1).run()
+    assert len(evaluate_corpus([run, run], desk.graphs(), resamples=0).runs) == 1
+    same = [a_run("same", agent=agent, task="refund-1").call("search").finish().run() for agent in "ab"]
+    assert len(evaluate_corpus(same, desk.graphs(), resamples=0).agents) == 2
 
 
 def test_a_task_that_two_graphs_match_is_a_finding_and_unscored() -> None:
@@ -45,19 +43,12 @@ def test_a_task_that_two_graphs_match_is_a_finding_and_unscored() -> None:
     assert [finding.code for finding in findings] == ["task-matched-twice"]
 
 
-def test_every_run_has_a_score_and_an_evaluation(corpus) -> None:
-    assert set(corpus.runs) == set(corpus.scores) == set(corpus.evaluations)
-    assert len(corpus.runs) == len(desk.runs())
-
-
-def test_a_chain_that_comes_twice_counts_once() -> None:
-    run = desk.careful(1).run()
-    assert len(evaluate_corpus([run, run], desk.graphs(), resamples=0).runs) == 1
-
-
 def test_a_broken_ledger_aborts_its_evaluation_and_stays_out_of_rates(corpus) -> None:
     assert [(e.run_id, e.code) for e in corpus.aborted] == [("lucky-99", "DTL-STRAT-006")]
     assert {a.agent: a.runs for a in corpus.agents} == {"careful": 4, "lucky": 4, "failing": 4, "stray": 1}
+    assert [(c.kind, c.agent) for c in corpus.contradictions] == [("lucky", "lucky")] * 4
+    empty = evaluate_corpus([], GraphSet.of([]), resamples=10)
+    assert (empty.runs, empty.agents, empty.contradictions) == ({}, (), ())
 
 
 def test_a_run_without_a_plan_graph_counts_by_its_outcome(corpus) -> None:
@@ -70,14 +61,10 @@ def test_a_run_without_a_plan_graph_counts_by_its_outcome(corpus) -> None:
 
 def test_ledgers_without_plan_graphs_still_rank_by_outcome() -> None:
     found = evaluate_corpus([b.run() for b in desk.builders()[:-1]], GraphSet(), resamples=50)
-    standings = {
-        metric: {s.agent: s.value for s in found.ranking.metrics[metric]} for metric in found.ranking.metrics
-    }
-    assert standings["success_rate"] == {"careful": 1.0, "lucky": 1.0, "failing": 0.0}
-    for metric in standings.keys() - {"success_rate"}:
-        for value in standings[metric].values():
-            assert isinstance(value, Unscored)
-            assert "no plan graph for its task" in value.reason
+    standings = {metric: {s.agent: s.value for s in row} for metric, row in found.ranking.metrics.items()}
+    assert standings.pop("success_rate") == {"careful": 1.0, "lucky": 1.0, "failing": 0.0}
+    values = [value for row in standings.values() for value in row.values()]
+    assert all(isinstance(v, Unscored) and "no plan graph for its task" in v.reason for v in values)
 
 
 def test_an_agent_that_ran_other_tasks_is_set_aside_and_named(corpus) -> None:
@@ -89,18 +76,6 @@ def test_an_agent_that_ran_other_tasks_is_set_aside_and_named(corpus) -> None:
     alone = part_of(corpus, [d for d, run in corpus.runs.items() if run.agent == "stray"])
     assert [standing.agent for standing in alone.ranking.metrics["success_rate"]] == ["stray"]
     assert "agents-not-compared" not in [f.code for f in alone.findings]
-
-
-def test_lucky_runs_are_named(corpus) -> None:
-    assert {(c.kind, c.agent) for c in corpus.contradictions} == {("lucky", "lucky")}
-    assert len(corpus.contradictions) == 4
-
-
-def test_a_memory_that_is_given_is_used() -> None:
-    memory = PolicyMemory()
-    assert (
-        evaluate_corpus([desk.careful(1).run()], desk.graphs(), memory=memory, resamples=0).memory is memory
-    )
 
 
 def test_another_rule_keeps_what_was_made_of_the_paths_not_taken(corpus) -> None:
@@ -127,9 +102,8 @@ def test_a_run_as_it_is_now_is_scored_again_and_no_other(corpus) -> None:
 
 def test_progress_is_reported_to_the_end() -> None:
     told: list[tuple[int, int, str]] = []
-    evaluate_corpus(
-        [b.run() for b in desk.builders()], desk.graphs(), resamples=0, progress=lambda *a: told.append(a)
-    )
+    runs = [b.run() for b in desk.builders()]
+    evaluate_corpus(runs, desk.graphs(), resamples=0, progress=lambda *a: told.append(a))
     assert told == [(13, 13, "scoring runs")]
 
 
@@ -140,17 +114,6 @@ def test_plan_graphs_may_be_given_one_by_one() -> None:
         found = evaluate_corpus(runs, graphs, resamples=0)
         assert [agent.completion for agent in found.agents] == [1.0]
         assert found.graphs.graphs == (graph,)
-
-
-def test_no_runs_at_all_are_no_fault() -> None:
-    empty = evaluate_corpus([], GraphSet.of([]), resamples=10)
-    assert (empty.runs, empty.agents, empty.contradictions) == ({}, (), ())
-
-
-def test_two_runs_under_one_id_are_both_scored() -> None:
-    first = a_run("same", agent="a", task="refund-1").call("search").finish().run()
-    second = a_run("same", agent="b", task="refund-1").call("search").finish().run()
-    assert len(evaluate_corpus([first, second], desk.graphs(), resamples=0).agents) == 2
 
 
 def test_what_is_known_of_unchanged_runs_is_taken_over_and_changes_nothing() -> None:

@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import pytest
-from builders import RunBuilder, a_run
+from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.corpus import Corpus, evaluate_corpus, part_of
 from untaken.ledger import Run
 from untaken.ledger.events import ActionMapping, MappedAction
-from untaken.plans import GraphSet, parse_graph
+from untaken.plans import GraphSet
 
-GRAPH = b"""schema: untaken.plan/1
-id: desk
-tasks: ["t*"]
-mutates: ["write_*"]
-sub_goals:
-  - {id: refund, check: {tool_call: {name: write_refund}}}
-"""
+GRAPH: dict[str, Any] = {"graph_id": "desk", "tasks": ["t*"], "mutates": ["write_*"]}
+
+
+def graphs(**other: Any) -> GraphSet:
+    return GraphSet.of([a_graph({"id": "refund", "check": REFUND}, **{**GRAPH, **other})])
+
+
+REFUND = {"tool_call": {"name": "write_refund"}}
 
 
 def runs(agents: tuple[str, ...] = ("one",)) -> list[Run]:
     """Each agent refunds in half of its trials, and succeeds in just these."""
     made = []
-    for agent in agents:
-        for task in range(4):
-            for trial in range(4):
-                did = "refund" if trial % 2 else "other"
-                built = a_run(
-                    f"{agent}-{task}-{trial}", metadata={"seed": trial}, task=f"t-{agent}-{task}", agent=agent
-                )
-                made.append(built.call(f"write_{did}").finish(did == "refund").run())
+    for agent, task, trial in product(agents, range(4), range(4)):
+        did = "refund" if trial % 2 else "other"
+        about = {"metadata": {"seed": trial}, "task": f"t-{agent}-{task}", "agent": agent}
+        built = a_run(f"{agent}-{task}-{trial}", **about).call(f"write_{did}")
+        made.append(built.finish(did == "refund").run())
     return made
-
-
-def graphs(text: bytes = GRAPH) -> GraphSet:
-    return GraphSet.of([parse_graph(text, name="desk.plan.yaml")])
 
 
 def corpus(of: list[Run], known: Corpus | None = None, **rules: str) -> Corpus:
     return evaluate_corpus(of, graphs(), resamples=0, known=known, **rules)
 
 
-def test_a_corpus_evaluates_its_plan_decisions_once() -> None:
-    found = corpus(runs())
-    assert found.plans is found.plans
-    assert found.plans.statements[0].supported
-    assert found.plans.runs.keys() == found.runs.keys()
-
-
-def test_plan_decisions_outlive_another_rule_for_verdicts_but_not_another_run() -> None:
+def test_plan_decisions_are_evaluated_once_and_outlive_another_rule_but_not_another_run() -> None:
     first = corpus(runs())
+    assert first.plans is first.plans
+    assert first.plans.statements[0].supported
+    assert first.plans.runs.keys() == first.runs.keys()
     again = corpus(list(first.runs.values()), known=first, missing="drop")
     assert again.plans is first.plans
     fewer = corpus(list(first.runs.values())[:-1], known=first)
@@ -79,14 +72,11 @@ def test_a_part_of_a_corpus_has_its_own_decisions_under_the_statements_of_all_ru
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (GRAPH.replace(b'mutates: ["write_*"]\n', b""), "does not list the tools that change state"),
-        (GRAPH.replace(b'tasks: ["t*"]', b'tasks: ["other"]'), "no plan graph"),
-    ],
+    ("other", "why"),
+    [({"mutates": []}, "does not list the tools that change state"), ({"tasks": ["other"]}, "no plan graph")],
 )
-def test_runs_without_plan_decisions_say_why(text: bytes, why: str) -> None:
-    found = evaluate_corpus(runs(), graphs(text), resamples=0)
+def test_runs_without_plan_decisions_say_why(other: dict[str, Any], why: str) -> None:
+    found = evaluate_corpus(runs(), graphs(**other), resamples=0)
     assert not found.plans.runs
     assert len(found.plans.silent) == len(found.runs)
     assert all(why in silent.reason for silent in found.plans.silent.values())

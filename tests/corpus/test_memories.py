@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Barrier, Thread
 
 import desk
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from untaken.analysis.corpus import Corpus, evaluate_corpus, part_of
 from untaken.analysis.memories import POLICY, memories_of, remembered
+from untaken.caching import Once
 from untaken.counterfactual import Weights, choices
 from untaken.counterfactual.memory import PolicyMemory, fold_in
 from untaken.errors import UntakenError
@@ -27,17 +29,12 @@ Drawn = Sequence[tuple[str, bool, float]]
 
 def runs_of(agent: str, drawn: Drawn, *, started: int = 0, graph: str | None = None) -> list[Run]:
     """Runs of one agent, day after day, in the very same contexts as any other agent's."""
-    return [
-        on_day(
-            a_run(f"{agent}-{i}", agent=agent, task=f"task of {agent}", graph=graph)
-            .select(skill, "a", "b", context="here")
-            .select("go", "stop", context="{}")
-            .finish(won, cost=cost, steps=i)
-            .run(),
-            started + i,
-        )
-        for i, (skill, won, cost) in enumerate(drawn)
-    ]
+    made = []
+    for i, (skill, won, cost) in enumerate(drawn):
+        run = a_run(f"{agent}-{i}", agent=agent, task=f"task of {agent}", graph=graph)
+        run.select(skill, "a", "b", context="here").select("go", "stop", context="{}")
+        made.append(on_day(run.finish(won, cost=cost, steps=i).run(), started + i))
+    return made
 
 
 def corpus_of(runs: Sequence[Run]) -> Corpus:
@@ -69,7 +66,7 @@ def test_an_unrelated_benchmark_changes_nothing(ours: Drawn, theirs: Drawn, begu
     )
 
 
-def test_agents_that_share_a_task_share_a_memory() -> None:
+def test_agents_that_share_a_task_share_a_memory_and_with_several_none_counts_for_all() -> None:
     runs = [run.run() for run in desk.builders()]
     memories = memories_of(runs)
     assert memories.keys() == {run.digest for run in runs}
@@ -77,27 +74,19 @@ def test_agents_that_share_a_task_share_a_memory() -> None:
     (stray,) = (memories[run.digest] for run in runs if run.agent == "stray")
     assert len(compared) == 1
     assert len(stray) == 0
-
-
-def test_of_one_set_of_agents_the_memory_is_that_of_all_runs() -> None:
-    runs = runs_of("mine", [("a", True, 1.0), ("b", False, 2.0)])
-    assert corpus_of(runs).memory.log == PolicyMemory.build(runs).log
+    mine, others = (
+        runs_of("mine", [("a", True, 1.0), ("b", False, 2.0)]),
+        runs_of("other", [("b", True, 1.0)]),
+    )
+    assert corpus_of(mine).memory.log == PolicyMemory.build(mine).log
     assert len(corpus_of([]).memory) == 0
-
-
-def test_with_several_memories_none_counts_for_all() -> None:
-    corpus = corpus_of([*runs_of("mine", [("a", True, 1.0)]), *runs_of("other", [("b", True, 1.0)])])
+    corpus = corpus_of([*mine, *others])
     with pytest.raises(UntakenError) as caught:
         _ = corpus.memory
     assert caught.value.code == "memory-several"
     assert len(corpus.by_memory()) == 2
-
-
-def test_a_memory_that_is_given_serves_every_set() -> None:
-    mine, others = (runs_of(agent, [("a", True, 1.0), ("b", True, 9.0)]) for agent in ("mine", "other"))
-    memory = PolicyMemory.build([*mine, *others])
-    corpus = evaluate_corpus([*mine, *others], GraphSet.of(()), memory=memory, resamples=0)
-    assert corpus.memory is memory
+    memory = PolicyMemory.build([*mine, *others])  # one that is given serves every set
+    assert evaluate_corpus([*mine, *others], GraphSet.of(()), memory=memory, resamples=0).memory is memory
 
 
 def test_an_applied_signal_belongs_to_the_memory_of_its_run(tmp_path: Path) -> None:
@@ -123,3 +112,42 @@ def test_agents_of_one_plan_graph_share_a_history_though_no_task_comes_twice() -
     memories = memories_of([*first, *other, *second])
     assert memories[first[0].digest] is memories[second[0].digest]
     assert memories[first[0].digest] is not memories[other[0].digest]
+
+
+def test_of_many_who_ask_at_the_same_time_one_works_it_out_and_all_get_the_same() -> None:
+    together, made, got = Barrier(8), list[object](), list[object]()
+
+    def make() -> object:
+        made.append(object())
+        return made[-1]
+
+    once = Once(make)
+
+    def ask() -> None:
+        together.wait(10)
+        got.append(once())
+
+    assert not once.known
+    threads = [Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert once.known
+    assert len(made) == 1
+    assert got == made * 8
+
+
+def test_what_could_not_be_worked_out_is_tried_again() -> None:
+    tries = iter([ZeroDivisionError, None])
+
+    def make() -> int:
+        if error := next(tries):
+            raise error
+        return 5
+
+    once = Once(make)
+    with pytest.raises(ZeroDivisionError):
+        once()
+    assert not once.known
+    assert once() == 5

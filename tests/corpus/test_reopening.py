@@ -70,9 +70,8 @@ def test_the_samples_opened_again_give_every_answer_that_reading_gives(tmp_path:
 def test_much_to_read_is_read_by_several_processes_and_by_this_one_where_they_end(
     entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading_apart, "_LEAST_BYTES", 100)
-    monkeypatch.setattr(reading_apart, "_processors", lambda: 2)
-    monkeypatch.setattr(reading_apart, "_ENTRY", entry)
+    for name, value in (("_LEAST_BYTES", 100), ("_processors", lambda: 2), ("_ENTRY", entry)):
+        monkeypatch.setattr(reading_apart, name, value)
     read_here = list[str]()
     made = Lightening.__call__
 
@@ -84,9 +83,7 @@ def test_much_to_read_is_read_by_several_processes_and_by_this_one_where_they_en
     with Workspace(tmp_path) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         builders = (desk.careful(1), desk.failing(1), desk.lucky(1))
-        names = [f"{number}.jsonl" for number in range(len(builders))]
-        for name, run in zip(names, builders, strict=True):
-            store.add(name, run.ledger())
+        names = [store.add(f"{n}.jsonl", run.ledger()).name for n, run in enumerate(builders)]
         corpus = opened(store)
         assert read_here == ([] if "work" in entry else names)
         assert unkept(store) == []
@@ -103,12 +100,6 @@ def test_tables_serve_every_rule_for_verdicts(store: Workspace, rules: dict[str,
     for run in store.read_runs()[0]:
         store.append_events(run, [verdict(False)])
     assert_opened_again_alike(store, **rules)
-
-
-def test_broken_ledgers_opened_again_are_as_broken(tmp_path: Path) -> None:
-    with Workspace.open_folder(SAMPLES / "tampered", at=tmp_path) as store:
-        assert_opened_again_alike(store)
-        assert {run.integrity.verdict for run in opened(store).runs.values()} > {"ALTERED", "TRUNCATED"}
 
 
 @settings(max_examples=3)
@@ -229,7 +220,7 @@ def test_another_plan_graph_makes_every_table_stale(store: Workspace) -> None:
     assert_opened_again_alike(store)
 
 
-def test_damaged_tables_are_made_again_and_without_the_folder_nothing_is_lost(store: Workspace) -> None:
+def test_damaged_tables_are_made_again_and_a_new_ledger_costs_only_itself(store: Workspace) -> None:
     folder = store.path / FOLDER
     first, second = sorted(folder.iterdir())
     first.write_bytes(first.read_bytes()[:-1])
@@ -237,14 +228,10 @@ def test_damaged_tables_are_made_again_and_without_the_folder_nothing_is_lost(st
     assert len(unkept(store)) == 2
     assert_opened_again_alike(store)
     assert len(list(folder.iterdir())) == 2
-
-
-def test_a_new_ledger_costs_only_itself(store: Workspace) -> None:
     store.add("more.jsonl", desk.lucky(3).ledger())
     assert unkept(store) == ["more.jsonl"]
     assert reopen(store, keeps=False).stale == 0
-    corpus = opened(store)
-    assert len(corpus.runs) == 3
+    assert len(opened(store).runs) == 3
     assert unkept(store) == []
 
 
@@ -312,11 +299,15 @@ def test_another_plan_graph_leaves_the_scores_of_other_tasks_as_they_are(tmp_pat
         assert after == evaluate_corpus(runs, store.graph_set()).scores
 
 
-def test_of_a_run_that_came_twice_the_copy_with_more_counts_again(store: Workspace) -> None:
+def test_broken_ledgers_opened_again_are_as_broken_and_of_copies_that_with_more_counts(
+    tmp_path: Path,
+) -> None:
     builder = desk.careful(9)
-    store.add("short.jsonl", builder.ledger())
-    store.add("long.jsonl", builder.verdict("polite", False, by="human:bo").ledger())
-    assert_opened_again_alike(store)
+    with Workspace.open_folder(SAMPLES / "tampered", at=tmp_path) as store:
+        store.add("short.jsonl", builder.ledger())
+        store.add("long.jsonl", builder.verdict("polite", False, by="human:bo").ledger())
+        assert_opened_again_alike(store)
+        assert {run.integrity.verdict for run in opened(store).runs.values()} > {"ALTERED", "TRUNCATED"}
 
 
 def test_opening_runs_without_a_plan_graph_reads_no_event(tmp_path: Path) -> None:
@@ -442,38 +433,24 @@ def test_who_asks_for_one_run_decodes_no_other(store: Workspace) -> None:
         assert not {"kept", "scored"} & vars(other).keys()
 
 
-def test_runs_count_alike_after_a_note_and_not_after_a_verdict(store: Workspace) -> None:
-    workspace = WorkspaceCorpus()
-    before = workspace.evaluate(store, workspace.read(store))
-    run = next(iter(before.runs.values()))
-    store.append_events(run, [note("late again")])
-    noted = workspace.evaluate(store, workspace.read(store))
-    assert noted.runs[run.digest] is not run
-    assert noted.counted == before.counted
-    other_rule = workspace.evaluate(store, workspace.read(store), missing="drop")
-    assert other_rule.counted == before.counted
-    store.append_events(noted.runs[run.digest], [verdict(False)])
-    assert workspace.evaluate(store, workspace.read(store)).counted != before.counted
-
-
-def test_what_is_kept_for_pages_is_known_by_its_function() -> None:
-    known = {made.__name__ for made in (*ANSWERS, corpus_doubts, failing_shapes, ledger_review, runs_to_read)}
-    assert known >= WITHOUT_NOTES
-
-
-def test_notes_change_nothing_that_is_kept_without_them(store: Workspace) -> None:
+def test_notes_change_no_answer_that_is_kept_without_them_and_a_verdict_does(store: Workspace) -> None:
     workspace = WorkspaceCorpus()
     before = workspace.evaluate(store, workspace.read(store))
     for run in before.runs.values():
-        if not run.integrity.broken:
-            store.append_events(run, [note("late again")])
+        store.append_events(run, [note("late again")])
     after = workspace.evaluate(store, workspace.read(store))
     assert after.counted == before.counted
-    for answer in (*ANSWERS, corpus_doubts, ledger_review, runs_to_read):
-        if answer.__name__ in WITHOUT_NOTES:
-            assert plain(answer(after)) == plain(answer(before)), answer.__name__
+    assert workspace.evaluate(store, workspace.read(store), missing="drop").counted == before.counted
+    answers = {made.__name__: made for made in (*ANSWERS, corpus_doubts, ledger_review, runs_to_read)}
+    assert {*answers, failing_shapes.__name__} >= WITHOUT_NOTES
+    for name in WITHOUT_NOTES & answers.keys():
+        assert plain(answers[name](after)) == plain(answers[name](before)), name
     shapes = [failing_shapes(corpus, runs_to_read(corpus)) for corpus in (before, after)]
     assert shapes[0] == shapes[1]
+    judged = next(iter(after.runs.values()))
+    assert judged is not before.runs[judged.digest]
+    store.append_events(judged, [verdict(False)])
+    assert workspace.evaluate(store, workspace.read(store)).counted != before.counted
 
 
 def test_two_threads_that_ask_for_one_score_both_get_it(store: Workspace) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
 
 import desk
 import pandas as pd
 import pytest
+from histories import past
 from msgspec.structs import replace
 
 from untaken import views as report
-from untaken.analysis.corpus import evaluate_corpus
-from untaken.errors import Unscored
+from untaken.analysis.corpus import Corpus, evaluate_corpus
+from untaken.counterfactual import Choice
+from untaken.errors import Unscored, number
 from untaken.plans import GraphSet
 from untaken.scoring import ScoreDetail
 from untaken.scoring.run_score import DetailLater
@@ -32,22 +33,10 @@ TABLES = {
     report.contradictions_table: rankings.CONTRADICTIONS,
     report.sub_goal_failures: rankings.FAILURES,
 }
-VOCABULARY = [
-    "run_id",
-    "task_id",
-    "task_repeat",
-    "agent",
-    "model",
-    "success",
-    "cost",
-    "steps",
-    "total_time",
-    "total_tokens",
-    "error",
-    "limit",
-    "digest",
-    "integrity",
-]
+VOCABULARY = {
+    *("run_id", "task_id", "task_repeat", "agent", "model", "success", "cost", "steps", "total_time"),
+    *("total_tokens", "error", "limit", "digest", "integrity"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -77,19 +66,8 @@ def test_a_table_of_all_runs_needs_no_runs_detail(table, corpus) -> None:
     assert table(dataclasses.replace(corpus, scores=scores)).equals(table(corpus))
 
 
-def test_runs_are_named_in_the_shared_vocabulary() -> None:
-    assert [name for name in VOCABULARY if name not in scores.RUNS] == []
-
-
-def test_an_unscored_run_is_missing_never_zero_and_says_why(corpus) -> None:
-    runs = report.runs_table(corpus).set_index("run_id")
-    stray = runs.loc["stray"]
-    assert stray[["coverage", "completion", "diagnosis", "violations"]].isna().all()
-    assert stray["score_reason"] == "no plan graph for its task: 'other'"
-    assert runs["score_reason"].notna().sum() == 2
-
-
-def test_a_run_has_its_figures(corpus) -> None:
+def test_a_run_has_its_figures_in_the_shared_vocabulary(corpus) -> None:
+    assert set(scores.RUNS) >= VOCABULARY
     run = report.runs_table(corpus).set_index("run_id").loc["lucky-10"]
     want = {
         "agent": "lucky",
@@ -107,56 +85,103 @@ def test_a_run_has_its_figures(corpus) -> None:
     assert {key: run[key] for key in want} == want
 
 
+def test_an_unscored_run_is_missing_never_zero_and_says_why(corpus) -> None:
+    runs = report.runs_table(corpus).set_index("run_id")
+    stray = runs.loc["stray"]
+    assert stray[["coverage", "completion", "diagnosis", "violations"]].isna().all()
+    assert stray["score_reason"] == "no plan graph for its task: 'other'"
+    assert runs["score_reason"].notna().sum() == 2
+
+
 def test_a_run_whose_clock_stood_still_has_no_duration() -> None:
     run = desk.careful(1)
-    events = [
-        type(e)(**{**{f: getattr(e, f) for f in e.__struct_fields__}, "ts": run.events[0].ts})
-        for e in run.events
-    ]
-    run.events = events
+    run.events = [replace(event, ts=run.events[0].ts) for event in run.events]
     corpus = evaluate_corpus([run.run()], desk.graphs(), resamples=0)
     assert report.runs_table(corpus)["total_time"].isna().all()
 
 
-class Tokens(NamedTuple):
-    desc: str
-    metrics: dict[str, float]
-    want: int | None
+TOKENS = {
+    "whole": ({"total_tokens": 12.0}, 12),
+    "in parts": ({"prompt_tokens": 10.0, "completion_tokens": 5.0}, 15),
+    "the other words": ({"input_tokens": 1.0, "output_tokens": 2.0}, 3),
+    "one part only": ({"prompt_tokens": 10.0}, None),
+    "a flag": ({"total_tokens": True}, None),
+}
 
 
-TOKENS = [
-    Tokens("whole", {"total_tokens": 12.0}, 12),
-    Tokens("in parts", {"prompt_tokens": 10.0, "completion_tokens": 5.0}, 15),
-    Tokens("the other words", {"input_tokens": 1.0, "output_tokens": 2.0}, 3),
-    Tokens("one part only", {"prompt_tokens": 10.0}, None),
-    Tokens("a flag", {"total_tokens": True}, None),
-]
-
-
-@pytest.mark.parametrize("case", TOKENS, ids=lambda c: c.desc)
-def test_tokens_are_read_from_the_metrics(case: Tokens) -> None:
-    run = desk.a_run("r", task="refund-1").finish(metrics=case.metrics).run()
+@pytest.mark.parametrize(("metrics", "want"), TOKENS.values(), ids=TOKENS)
+def test_tokens_are_read_from_the_metrics(metrics: dict[str, float], want: int | None) -> None:
+    run = desk.a_run("r", task="refund-1").finish(metrics=metrics).run()
     value = report.runs_table(evaluate_corpus([run], desk.graphs(), resamples=0))["total_tokens"][0]
-    assert (None if pd.isna(value) else value) == case.want
+    assert (None if pd.isna(value) else value) == want
 
 
-def test_a_sub_goal_has_a_row_per_run(corpus) -> None:
+def test_a_sub_goal_has_a_row_per_run_and_its_failures_are_counted_by_agent(corpus) -> None:
     table = report.sub_goals_table(corpus)
     row = table[(table.run_id == "lucky-10") & (table.sub_goal == "policy")].iloc[0]
     assert (row.status, row.critical, row.completed) == ("skipped", True, False)
     assert len(table) == 12 * 4
+    failures = report.sub_goal_failures(corpus).set_index(["agent", "sub_goal"])
+    assert failures.loc[("lucky", "policy"), ["runs", "completed", "skipped"]].tolist() == [4, 0, 4]
+    assert failures.loc[("lucky", "policy"), "failure_rate"] == 1.0
+    assert pd.isna(failures.loc[("failing", "polite"), "failure_rate"])
+    branches = report.decisions_table(corpus)  # a row per decision
+    assert len(branches) == 12 * 2
+    assert set(branches["verdict"]) == {"unknown"}
+    assert branches["delta"].isna().all()
+    assert branches["delta_reason"].notna().all()
 
 
-def test_a_branch_has_a_row_per_decision(corpus) -> None:
-    table = report.decisions_table(corpus)
-    assert len(table) == 12 * 2
-    assert set(table["verdict"]) == {"unknown"}
-    assert table["delta"].isna().all()
-    assert table["delta_reason"].notna().all()
+@pytest.fixture(scope="module")
+def decided() -> Corpus:
+    """In one context the skill ``bad`` always fails and ``good`` always succeeds; ``new`` was never taken."""
+    bad = [past(f"b{i}", "bad|good", "bad|new", day=i, success=False, cost=2 + i % 3) for i in range(8)]
+    good = [past(f"g{i}", "good|bad", "good|good", day=i + 0.5, cost=1 + i % 2) for i in range(8)]
+    return evaluate_corpus([*bad, *good], GraphSet.of([]), resamples=0)
 
 
-def test_failures_are_counted_by_agent(corpus) -> None:
-    table = report.sub_goal_failures(corpus).set_index(["agent", "sub_goal"])
-    assert table.loc[("lucky", "policy"), ["runs", "completed", "skipped"]].tolist() == [4, 0, 4]
-    assert table.loc[("lucky", "policy"), "failure_rate"] == 1.0
-    assert pd.isna(table.loc[("failing", "polite"), "failure_rate"])
+def test_a_choice_has_one_row_whatever_the_number_of_runs(decided: Corpus) -> None:
+    table = report.choices_table(decided).set_index(["selected", "alternative"])
+    assert list(table.index) == [("bad", "good"), ("good", "bad"), ("bad", "new")]
+    row = table.loc[("bad", "good")]
+    assert (row["n_selected"], row["runs_selected"], row["n_alternative"]) == (16, 8, 16)
+    assert (row["success_rate_selected"], row["success_rate_alternative"]) == (0, 1)
+    assert (row["points"], row["runs"], row["deltas"], row["unknown"]) == (8, 8, 7, 1)
+    assert row["support"] == "supported"
+    assert row["low"] > 0
+    assert row["q"] < 0.05
+    assert row["q_family"] == 1
+
+
+def test_what_is_unscored_is_missing_and_says_why(decided: Corpus) -> None:
+    row = report.choices_table(decided).set_index("alternative").loc["new"]
+    assert row[["advantage", "low", "high", "q", "mean_delta", "runs_alternative"]].isna().all()
+    assert row["advantage_reason"] == "no run chose this alternative in this context"
+    assert row["mean_delta_reason"] == "the alternative had no history when any of the runs began"
+
+
+def test_every_path_not_taken_is_an_instance_of_one_choice(decided: Corpus) -> None:
+    review = report.choice_review(decided)
+    paths = report.decisions_table(decided)
+    alike = [name for name in review.paths if name in paths]
+    plain = review.paths[alike].astype(paths.dtypes[alike].to_dict())
+    pd.testing.assert_frame_equal(plain, paths[alike])
+    some = review.paths.sort_values("delta", kind="stable").tail(7)
+    want = paths.iloc[some.index].reset_index(drop=True)
+    pd.testing.assert_frame_equal(review.table(some, lambda: decided)[paths.columns], want)
+    points = {choice.digest: len(choice.points) for choice in review.choices}
+    assert review.paths["choice"].value_counts().to_dict() == points
+    supports = {choice.digest: choice.support for choice in review.choices}
+    assert (review.paths["choice_support"] == review.paths["choice"].map(supports)).all()
+
+
+def test_choices_are_counted_by_what_supports_them_and_some_keep_their_order(decided: Corpus) -> None:
+    made = decided.choices
+    counts = report.count_choices(made)
+    want = {"choices": 3, "compared": 2, "more": 1, "less": 1, "alike": 0, "unknown": 1}
+    assert {name: getattr(counts, name) for name in want} == want
+    assert counts.compared == sum(number(choice.q) is not None for choice in made)
+    assert report.count_choices(list[Choice]()).choices == 0
+    review = report.choice_review(decided)
+    some = review.paths[review.paths["alternative"] != "bad"]
+    assert [choice.alternative for choice in review.among(some)] == ["good", "new"]

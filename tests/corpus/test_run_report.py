@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
+from runpy import run_path
 
 import desk
 import pytest
 from builders import a_run
+from foreign_files import converted, put, tau_record
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 
+from untaken import load_graph
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.errors import Unscored, UntakenError
-from untaken.ledger import ModeAssignment, ReviewNote
+from untaken.ledger import ModeAssignment, ReviewNote, read_ledger
 from untaken.ledger.events import Event
+from untaken.plans import GraphSet
 from untaken.views import run_report
 from untaken.views.first_page import graphs_by_misses, overview
 from untaken.views.timeline import PREVIEW_CHARS, timeline
@@ -33,22 +41,16 @@ def test_an_unscored_run_is_reported_with_the_reason(corpus) -> None:
     assert isinstance(found.score, Unscored)
     assert (found.graph, found.nodes, found.progress) == (None, (), ())
     assert len(found.timeline) == 3
-
-
-def test_a_run_that_is_not_there_is_named_in_words(corpus) -> None:
     with pytest.raises(UntakenError, match="run-unknown"):
         run_report(corpus, "0" * 64)
 
 
-def test_previews_are_cut_and_say_so() -> None:
-    run = a_run("r").say("x" * 5000).observe({"a": [1]}, ok=False).run()
-    _, said, seen = timeline(run)
+def test_every_event_type_has_words_and_previews_are_cut_and_say_so() -> None:
+    run = a_run("r").say("x" * 5000).observe({"a": [1]}, ok=False)
+    _, said, seen = timeline(run.run())
     assert (len(said.text), said.cut) == (PREVIEW_CHARS, True)
     assert (seen.title, seen.text, seen.ok) == ("Failure", '{"a":[1]}', False)
-
-
-def test_every_event_type_has_words() -> None:
-    run = a_run("r").plan("a").select("s", "t").call("tool", ok=True).say("hi").state(x=1)
+    run.plan("a").select("s", "t").call("tool", ok=True).state(x=1)
     run.verdict("a", None).finish(None, steps=None, cost=None)
     assert all(row.title for row in timeline(run.run()))
 
@@ -84,23 +86,17 @@ def test_notes_and_modes_say_what_event_they_are_about() -> None:
     assert (mode.text, at_event.text) == ("accepted, by human:ann", "accepted, by human:ann: twice")
 
 
-def test_the_three_numbers(corpus) -> None:
+def test_the_three_numbers_and_of_nothing_they_are_unscored_not_zero(corpus) -> None:
     found = overview(corpus)
     assert (found.succeeded.count, found.succeeded.n) == (9, 13)
     assert (found.lucky.count, found.lucky.n) == (4, 8)
     assert found.unlucky.n == 0
     assert isinstance(found.unlucky.rate, Unscored)
-    assert found.broken == 1
-    assert found.pairs == 3
+    assert (found.broken, found.pairs) == (1, 3)
     assert found.agreement is not None
-
-
-def test_an_empty_overview_is_unscored_not_zero() -> None:
-    from untaken.plans import GraphSet
-
-    found = overview(evaluate_corpus([], GraphSet.of([]), resamples=0))
-    assert isinstance(found.succeeded.rate, Unscored)
-    assert found.runs == 0
+    empty = overview(evaluate_corpus([], GraphSet.of([]), resamples=0))
+    assert isinstance(empty.succeeded.rate, Unscored)
+    assert empty.runs == 0
 
 
 def test_the_plan_graph_with_most_misses_comes_first(corpus) -> None:
@@ -109,3 +105,62 @@ def test_the_plan_graph_with_most_misses_comes_first(corpus) -> None:
     scores = {"1": structs.replace(fine, graph_id="a"), "2": structs.replace(lucky, graph_id="b")}
     assert graphs_by_misses(replace(corpus, scores=scores)) == ["b", "a"]
     assert graphs_by_misses(replace(corpus, scores={"1": scores["1"]})) == ["a"]
+
+
+ROOT = Path(__file__).parents[2]
+FORMATS = [
+    ("", "unscored"),
+    (".0%", "unscored"),
+    (",.2f", "unscored"),
+    (">12.1f", "    unscored"),
+    ("12.1f", "    unscored"),
+    ("<12", "unscored    "),
+    ("*^14.2f", "***unscored***"),
+]
+
+
+@pytest.mark.parametrize(("spec", "want"), FORMATS)
+def test_an_unscored_value_is_formatted_as_a_word(spec: str, want: str) -> None:
+    assert format(Unscored("no evidence"), spec) == want
+
+
+@given(spec=st.from_regex(r"\A(.?[<>=^])?[-+ ]?#?0?\d{0,2},?(\.\d{1,2})?[%efgn]?\Z"))
+def test_any_specification_of_a_number_is_taken(spec: str) -> None:
+    assert "unscored" in format(Unscored("no evidence"), spec)
+
+
+@pytest.mark.parametrize("ask", [bool, lambda u: u or 0, lambda u: 1 if u else 0, lambda u: not u])
+def test_asking_an_unscored_value_for_its_truth_is_an_error_with_a_hint(ask) -> None:
+    with pytest.raises(TypeError, match=r"no evidence.*isinstance\(value, Unscored\)"):
+        ask(Unscored("no evidence"))
+
+
+def test_the_readme_example_works_on_converted_traces(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(tmp_path / "in" / "gpt-9-airline.json", [tau_record(), tau_record(trial=1, reward=0.0)])
+    converted("tau-bench", tmp_path / "out", tmp_path / "in")
+    page = (ROOT / "README.md").read_text("utf-8")
+    program = re.search(r"```python\n(from pathlib.*?)```", page, re.DOTALL)
+    example = program[1].replace("sample_runs/", f"{(tmp_path / 'out').as_posix()}/")
+    (tmp_path / "example.py").write_text(example, "utf-8")
+    run_path(str(tmp_path / "example.py"))
+    assert "gpt-9            success 50%  critical unscored" in capsys.readouterr().out
+
+
+def test_a_corpus_says_in_a_line_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "g.plan.yaml").write_text("id: g\nsub_goals: [{id: a, check: {outcome: true}}]\n")
+    run = a_run(agent="<b>&").finish(True).run()
+    corpus = evaluate_corpus([run], tmp_path)
+    counts = "1 runs, 1 scored, 1 agents, 1 plan graphs"
+    assert repr(corpus) == f"<Corpus: {counts}, {len(corpus.findings)} findings>"
+    html = corpus._repr_html_()
+    assert "<td>&lt;b&gt;&amp;</td><td>1</td><td>1.000</td>" in html
+    one_by_one = evaluate_corpus([run], load_graph(tmp_path / "g.plan.yaml"))
+    assert one_by_one.scores == corpus.scores == evaluate_corpus([run], str(tmp_path)).scores
+
+
+def test_a_folder_given_as_a_ledger_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UntakenError, match="it is a folder") as refused:
+        read_ledger(tmp_path)
+    assert "one by one" in refused.value.hint

@@ -93,11 +93,17 @@ def test_a_verdict_once_reached_stays_whatever_comes_later() -> None:
     assert early.decided_at == late.decided_at
 
 
-def test_the_same_repeat_of_a_task_is_compared_and_what_has_no_partner_is_counted() -> None:
+def test_the_same_repeat_is_compared_and_what_is_unscored_or_has_no_partner_is_left_out_and_counted() -> None:
     rows = [at(n, a_score("old", "t", 4)) for n in range(3)]
     rows += [at(n, a_score("new", "t", 2)) for n in range(5)]
     (check,) = compared(rows)
     assert (check.n, check.left_out, check.value) == (3, 2, -0.5)
+    rows[0] = (rows[0][0], msgspec.structs.replace(rows[0][1], completion=Unscored("no evidence")))
+    (check,) = compared(rows)
+    assert (check.n, check.left_out) == (2, 3)
+    rows = [at(n, a_score(agent, "t", done)) for n in range(20) for agent, done in (("old", 4), ("new", 0))]
+    (check,) = compared(rows)  # a repeat may be a new pair
+    assert (check.n, check.verdict) == (20, "fail")
 
 
 @pytest.mark.parametrize(
@@ -118,13 +124,6 @@ def test_a_baseline_alone_passes_nothing(agents: tuple[str, ...]) -> None:
     with pytest.raises(UntakenError, match="no agent to compare with old") as caught:
         compared(recorded("old", 4, 4), agents=agents)
     assert caught.value.code == "nothing-to-check"
-
-
-def test_what_is_unscored_is_left_out_and_counted() -> None:
-    rows = recorded("old", 4, 4) + recorded("new", 4, 4)
-    rows[3] = (rows[3][0], msgspec.structs.replace(rows[3][1], completion=Unscored("no evidence")))
-    (check,) = compared(rows)
-    assert (check.n, check.left_out) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -193,12 +192,6 @@ def test_a_pair_is_looked_at_when_its_later_run_began() -> None:
     rows += [at(200 - n, a_score("new", f"t{n}", 1 if n >= 20 else 4)) for n in range(40)]
     (check,) = compared(rows)
     assert check.verdict == "fail"
-
-
-def test_a_repeat_may_be_a_new_pair() -> None:
-    rows = [at(n, a_score(agent, "t", done)) for n in range(20) for agent, done in (("old", 4), ("new", 0))]
-    (check,) = compared(rows)
-    assert (check.n, check.verdict) == (20, "fail")
 
 
 @pytest.mark.parametrize(

@@ -105,30 +105,27 @@ def test_a_run_is_read_once_a_person_said_something_even_if_they_took_it_back() 
 
 
 def test_notes_and_modes_written_in_a_workspace_are_read_back_once_and_as_its_own(tmp_path: Path) -> None:
+    place = Place(event=1)
+    note = note_draft(" did not look ", author="human:ann", place=place)
+    assigned = assignment_draft("m", by="human:ann", place=place, note=3)
     with Workspace(tmp_path) as store:
         store.add("r.jsonl", finished().ledger())
         (run,), _ = store.read_runs()
-        place = Place(event=1)
-        drafts = [
-            note_draft(" did not look ", author="human:ann", place=place),
-            assignment_draft("m", by="human:ann", place=place, note=3),
-        ]
-        store.append_events(run, drafts)
-        store.append_events(run, drafts)
+        for _ in range(2):
+            store.append_events(run, [note, assigned])
         (after,), _ = store.read_runs()
-    (note,), (assigned,) = notes_of(after), assignments_of(after)
-    assert (note.text, note.author, note.place, note.imported) == ("did not look", "human:ann", place, False)
-    assert (assigned.mode, assigned.status, assigned.note, assigned.imported) == ("m", "accepted", 3, False)
-    assert (note.run, assigned.run) == (run.digest, run.digest)
-    assert after.integrity.verdict == "INTACT"
-
-
-def test_a_mode_that_was_withdrawn_can_be_accepted_again(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("r.jsonl", finished().ledger())
-        (run,), _ = store.read_runs()
-        for status in ("accepted", "withdrawn", "accepted"):
-            store.append_events(run, [assignment_draft("m", by="human:ann", status=status)])
+        (kept,), (one,) = notes_of(after), assignments_of(after)
+        assert (kept.text, kept.author, kept.place, kept.imported) == (
+            "did not look",
+            "human:ann",
+            place,
+            False,
+        )
+        assert (one.mode, one.status, one.note, one.imported) == ("m", "accepted", 3, False)
+        assert (kept.run, one.run) == (run.digest, run.digest)
+        assert after.integrity.verdict == "INTACT"
+        for status in ("withdrawn", "accepted"):  # what was withdrawn can be accepted again
+            store.append_events(run, [assignment_draft("m", by="human:ann", status=status, place=place)])
         (after,), _ = store.read_runs()
     assert [e.status for e in after.of(ModeAssignment)] == ["accepted", "withdrawn", "accepted"]
 
@@ -141,21 +138,15 @@ def test_a_note_says_something_and_fits(text: str) -> None:
 
 
 def test_only_ones_own_note_is_taken_back() -> None:
-    run = read(
-        finished()
-        .add(ReviewNote, author="human:ann", text="odd")
-        .add(ReviewNote, author="human:bob", text="odd")
-    )
+    noted = finished().add(ReviewNote, author="human:ann", text="odd")
+    run = read(noted.add(ReviewNote, author="human:bob", text="odd"))
     mine, other = (note.seq for note in notes_of(run))
     assert withdrawal_draft(run, mine, author="human:ann").fields["withdraws"] == mine
     with pytest.raises(UntakenError, match=f"no note {other} in this run") as fault:
         withdrawal_draft(run, other, author="human:ann")
     assert fault.value.hint == f"Own notes: {mine}."
-
-
-def test_who_is_not_named_takes_nothing_back() -> None:
-    run = finished().add(ReviewNote, text="odd").add(ReviewNote, withdraws=3)
-    assert [note.seq for note in notes_of(read(run))] == [3]
+    unsigned = finished().add(ReviewNote, text="odd").add(ReviewNote, withdraws=3)
+    assert [note.seq for note in notes_of(read(unsigned))] == [3]
 
 
 def test_the_note_to_make_a_mode_of_is_the_authors_last_one_that_none_was_read_from() -> None:

@@ -55,21 +55,14 @@ def test_the_course_has_a_mark_for_each_period_with_its_counts() -> None:
     assert [words.strip() for words in line.text] == ["2/2", "0/1"]
 
 
-def test_runs_without_a_clock_are_in_no_period() -> None:
-    undated = the_read([a_read_run("r1", "loop", day=-26 * 365)])
-    trend = mode_trend(undated)
-    assert (trend.cells, trend.undated) == ((), 1)
+SPANS = [(0, 0, "day"), (0, 13, "day"), (0, 14, "week"), (0, 91, "week"), (0, 98, "month"), (0, 599, "year")]
+SPANS += [(0.95, 14.05, "week")]
+"""A period counts however little of it is between the first run and the last."""
 
 
-SPANS = [(1, "day"), (14, "day"), (15, "week"), (92, "week"), (99, "month"), (600, "year")]
-
-
-@pytest.mark.parametrize(("days", "unit"), SPANS)
-def test_periods_are_the_finest_of_which_there_are_at_most_14(days: int, unit: str) -> None:
-    runs = [a_read_run("r1", "loop", task="a"), a_read_run("r2", "loop", task="b", day=days - 1)]
-    assert mode_trend(the_read(runs)).unit == unit
-
-
-def test_a_period_counts_however_little_of_it_is_between_the_first_run_and_the_last() -> None:
-    runs = [a_read_run("r1", "loop", day=0.95), a_read_run("r2", "loop", day=14.05)]
-    assert mode_trend(the_read(runs)).unit == "week"
+@pytest.mark.parametrize(("first", "last", "unit"), SPANS)
+def test_periods_are_the_finest_of_which_there_are_at_most_14(first: float, last: float, unit: str) -> None:
+    runs = [a_read_run("r1", "loop", task="a", day=first), a_read_run("r2", "loop", task="b", day=last)]
+    undated = a_read_run("r3", "loop", day=-26 * 365)  # in no period
+    trend = mode_trend(the_read([*runs, undated]))
+    assert (trend.unit, trend.undated) == (unit, 1)

@@ -66,17 +66,17 @@ def answer(number: int, *, code: str | None = None) -> Answers:
     return lambda _prompt, own: {"code": code or own, "number": number, "reason": " two\ncharges "}
 
 
-ANSWERS: list[tuple[str, Answers, str | None]] = [
-    ("the number of a mode", answer(1), "paid-twice"),
-    ("none of them", answer(0), ""),
-    ("a number that was not offered", answer(3), None),
-    ("without the code of its question", answer(1, code="0" * 16), None),
-]
+ANSWERS: dict[str, tuple[Answers, str | None]] = {
+    "the number of a mode": (answer(1), "paid-twice"),
+    "none of them": (answer(0), ""),
+    "a number that was not offered": (answer(3), None),
+    "without the code of its question": (answer(1, code="0" * 16), None),
+}
 
 
-@pytest.mark.parametrize(("_desc", "said", "want"), ANSWERS, ids=[desc for desc, *_ in ANSWERS])
+@pytest.mark.parametrize(("said", "want"), ANSWERS.values(), ids=ANSWERS)
 def test_an_answer_counts_with_its_code_and_a_mode_that_was_offered(
-    _desc: str, said: Answers, want: str | None, tmp_path: Path
+    said: Answers, want: str | None, tmp_path: Path
 ) -> None:
     (found,) = asked(tmp_path, a_noted_run("the order was paid twice"), said)
     assert (None if isinstance(found.mode, Unscored) else found.mode) == want

@@ -95,37 +95,27 @@ def test_likeness_is_the_cosine_of_words_weighted_by_tf_idf() -> None:
     assert one.likeness == pytest.approx(DEFINITION * more / (1 + more**2))
 
 
-def test_what_is_settled_or_left_out_is_not_suggested() -> None:
+def test_what_is_settled_left_out_or_retired_is_not_suggested_and_merged_modes_are_what_they_became() -> None:
     text = "misread the delivery date, no confirmation"
     assert suggested(text, without={"misread"}) == ["skipped"]
     ones = {run.digest for run in RUNS[:2]}
     assert suggested("delivery date in the order result", leave_out=ones) == []
-
-
-def test_merged_modes_are_suggested_as_the_one_they_became_and_retired_ones_not_at_all() -> None:
     merged = merge_modes(MODES, ["misread"], "skipped", by=ANN)
     assert suggested("it misread the delivery date", modes=merged) == ["skipped"]
     assert suggested("it misread the delivery date", modes=retire_mode(MODES, "misread", by=ANN)) == []
+    words = "misread the delivery date in the order"  # a definition counts less than a filed note
+    assert suggested(words, modes=edit_mode(MODES, "skipped", definition=words, by=ANN))[0] == "misread"
 
 
-def test_a_definition_counts_less_than_a_filed_note() -> None:
-    defined = edit_mode(MODES, "skipped", definition="misread the delivery date in the order", by=ANN)
-    assert suggested("misread the delivery date in the order", modes=defined)[0] == "misread"
-
-
-def test_notes_without_a_mode_and_withdrawn_modes_teach_nothing() -> None:
+def test_a_mode_at_the_place_of_a_note_files_it_and_one_elsewhere_or_withdrawn_does_not() -> None:
     builder = a_run("w").call("look").finish().add(ReviewNote, author=ANN, text="lost the thread")
     builder.add(ModeAssignment, mode="misread", by=ANN, note=3)
     builder.add(ModeAssignment, mode="misread", by=ANN, status="withdrawn")
-    runs = [read(builder), noted("n", "lost the thread again")]
-    assert [one for one in filed_texts(runs, MODES) if one.note] == []
-
-
-def test_a_mode_assigned_at_the_place_of_a_note_files_it_and_one_elsewhere_does_not() -> None:
-    builder = a_run("p").call("look").finish().add(ReviewNote, author=ANN, text="here", event=1)
-    builder.add(ModeAssignment, mode="misread", by=ANN, event=1)
-    builder.add(ModeAssignment, mode="skipped", by=ANN, event=2)
-    (filed,) = [one for one in filed_texts([read(builder)], MODES) if one.note]
+    placed = a_run("p").call("look").finish().add(ReviewNote, author=ANN, text="here", event=1)
+    placed.add(ModeAssignment, mode="misread", by=ANN, event=1)
+    placed.add(ModeAssignment, mode="skipped", by=ANN, event=2)
+    runs = [read(builder), noted("n", "lost the thread again"), read(placed)]
+    (filed,) = [one for one in filed_texts(runs, MODES) if one.note]
     assert (filed.text, filed.modes) == ("here", ("misread",))
 
 
@@ -157,14 +147,10 @@ def test_quality_is_measured_on_notes_of_other_runs_beside_the_most_frequent_mod
     assert isinstance(found.low, float)
     assert found.low < 0.9
     twice = noted("e", "a cold start with words of its own", "misread")
-    assert suggestion_quality(filed_texts([twice], MODES)).right == Unscored(
-        "needs filed notes on at least two runs"
-    )
-
-
-def test_quality_says_how_many_notes_had_no_suggestion() -> None:
+    why = Unscored("needs filed notes on at least two runs")
+    assert suggestion_quality(filed_texts([twice], MODES)).right == why
     odd = [FiledText(text=t, modes=("m",), note=notes_of(r)[0]) for t, r in zip("ab", RUNS, strict=False)]
-    found = suggestion_quality(odd)
+    found = suggestion_quality(odd)  # how many notes had no suggestion
     assert (found.right, found.majority, found.silent) == (0.0, 1.0, 2)
 
 

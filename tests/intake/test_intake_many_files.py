@@ -147,13 +147,15 @@ def test_a_fault_in_one_file_undoes_nothing_of_the_others_in_its_transaction(tmp
         assert workspace.diagnose().healthy
 
 
+class Cancelled(Exception):
+    pass
+
+
 def test_cancelled_work_keeps_whole_transactions_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "BATCH_FILES", 3)
-
-    class Cancelled(Exception):
-        pass
+    files = [ledger(n) for n in range(6)]
 
     def progress(_done: int, _total: int, name: str) -> None:
         if name == "4.jsonl" and any((tmp_path / "ledgers").iterdir()):
@@ -161,11 +163,9 @@ def test_cancelled_work_keeps_whole_transactions_only(
 
     with Workspace(tmp_path) as workspace:
         with pytest.raises(Cancelled):
-            take_in(workspace, [ledger(n) for n in range(6)], progress=progress)
+            take_in(workspace, files, progress=progress)
         assert set(workspace.heads()) == {"r0", "r1", "r2"}
-        assert all(
-            row.new is (n > 2) for n, row in enumerate(take_in(workspace, [ledger(n) for n in range(6)]))
-        )
+        assert [row.new for row in take_in(workspace, files)] == [False] * 3 + [True] * 3
 
 
 def test_a_copy_of_a_ledger_that_was_appended_to_here_is_still_known(tmp_path: Path) -> None:

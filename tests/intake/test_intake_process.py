@@ -13,10 +13,9 @@ from pathlib import Path
 
 import desk
 import pytest
-from programs import sent
 
 from untaken import limits
-from untaken.errors import UntakenError, Where
+from untaken.errors import Where
 from untaken.working import telling
 from untaken.workspace import Workspace
 from untaken.workspace.content import digest_of
@@ -174,9 +173,3 @@ def test_files_whose_process_dies_are_answered(tmp_path: Path, monkeypatch: pyte
         rows = take_in_apart(workspace, on_disk(tmp_path, SOUND))
     assert [row.name for row in rows] == list(SOUND)
     assert {finding.code for row in rows for finding in row.findings} == {"intake-failed"}
-
-
-def test_an_error_keeps_its_words_between_processes() -> None:
-    error = UntakenError("file-too-large", "it is", where=Where(file="f", line=3), hint="Split it.")
-    copied = sent(error)
-    assert (type(copied), copied.finding(), str(copied)) == (UntakenError, error.finding(), str(error))

@@ -56,16 +56,11 @@ def assert_as_held(
 ) -> None:
     ledgers, graphs = read_ledgers(places), load_graphs(GRAPHS)
     scores, found = score_runs(ledgers.every_run, graphs, missing=missing, verdicts=verdicts)
-    whole = [
-        RunWithScore(
-            run=run,
-            score=scores[run.digest],
-            plan=graphs.for_task(run.task_id, run.started.graph)[0],
-            verdicts=verdicts,
-        )
-        for run in ledgers.sound_runs
-    ]
-    rows = [made for one in whole for made in facts_of([one])]
+    rows = []
+    for run in ledgers.sound_runs:
+        plan = graphs.for_task(run.task_id, run.started.graph)[0]
+        one = RunWithScore(run=run, score=scores[run.digest], plan=plan, verdicts=verdicts)
+        rows += facts_of([one])
     taken: list[object] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("untaken.facts.parts.FactWriter._write", lambda self: taken.extend(self._waiting))
