@@ -56,26 +56,22 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", EXPORTED)
-def test_an_exported_document_is_what_the_verb_prints(
-    name: str, files: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("agents", [None, "other", "refund-2", "lucky"])
+def test_an_exported_document_is_what_the_verb_prints_of_the_agents_compared_too(
+    name: str, agents: str | None, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Workspace(files / "workspace") as store:
-        for path in ("g/desk.plan.yaml", "a.jsonl", "b.jsonl", "bad.jsonl"):
-            store.add(path, (files / path).read_bytes())
-        runs, reading = store.read_runs()
-        corpus = evaluate_corpus(runs, store.graph_set(), memory=remembered(runs, store.path))
-    exported = dump(EXPORTED[name](corpus, reading, unread_runs(runs, reading)))
-    main(VERBS[name].split())
-    printed = capsys.readouterr().out
+    store, corpus, reading = opened(files)
+    with store:
+        unread = unread_runs(list(corpus.runs.values()), reading)
+        part = corpus if agents is None else compared_part(corpus, agents)
+        exported = dump(EXPORTED[name](part, reading, unread))
+    main([*VERBS[name].split(), *([] if agents is None else ["--compared", agents])])
+    assert exported == capsys.readouterr().out
     assert json.loads(exported)["findings"]
-    assert exported == printed
-
-
-FOR_A_PART = {
-    "score": "score a.jsonl b.jsonl bad.jsonl --graphs g --compared other --runs --json",
-    "rank": "rank a.jsonl b.jsonl bad.jsonl --graphs g --compared other --json",
-    "counterfactual": "counterfactual a.jsonl b.jsonl bad.jsonl --graphs g --compared other --card --json",
-}
+    assert ("runs-left-out" in exported) == (agents is not None)
+    if agents and name == "counterfactual":  # so it is without plan graphs
+        bare = replace(part, graphs=GraphSet.of([]))
+        assert "runs-left-out" in dump(EXPORTED[name](bare, reading, ()))
 
 
 def opened(files: Path) -> tuple[Workspace, Corpus, list[Finding]]:
@@ -85,27 +81,6 @@ def opened(files: Path) -> tuple[Workspace, Corpus, list[Finding]]:
         store.add(path, (files / path).read_bytes())
     runs, reading = store.read_runs()
     return store, evaluate_corpus(runs, store.graph_set(), memory=remembered(runs, store.path)), reading
-
-
-@pytest.mark.parametrize("name", EXPORTED)
-@pytest.mark.parametrize("agents", ["other", "refund-2", "lucky"])
-def test_a_document_about_the_agents_compared_is_what_the_verb_prints_with_compared(
-    name: str, agents: str, files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store, corpus, reading = opened(files)
-    with store:
-        unread = unread_runs(list(corpus.runs.values()), reading)
-        exported = dump(EXPORTED[name](compared_part(corpus, agents), reading, unread))
-    main([agents if word == "other" else word for word in FOR_A_PART[name].split()])
-    assert exported == capsys.readouterr().out
-    assert "runs-left-out" in exported
-
-
-def test_without_plan_graphs_a_part_says_what_it_leaves_out_too(files: Path) -> None:
-    store, corpus, reading = opened(files)
-    with store:
-        part = replace(compared_part(corpus, "other"), graphs=GraphSet.of([]))
-        assert "runs-left-out" in dump(EXPORTED["counterfactual"](part, reading, ()))
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -137,20 +112,14 @@ def test_an_exported_review_is_what_the_verb_prints(
         if order == "teaches":
             cases = most_informative_cases(corpus, Taxonomy(), reviews, cases)
         shown = chosen_cases(cases, {"status": ["new"], "kind": ["failed", "lucky", "broken"]})
+        differ, reasons = disagreement_queue(corpus, found), fix_first_reasons(corpus)
         findings = (*reading, *runs_left_out(corpus))
-        exported = dump(
-            review_document(
-                shown,
-                found,
-                disagreement_queue(corpus, found),
-                reasons=fix_first_reasons(corpus),
-                findings=findings,
-            )
-        )
-    words = "review --workspace workspace --where status=new --where kind=failed --where kind=lucky"
+        document = review_document(shown, found, differ, reasons=reasons, findings=findings)
     scope = [] if agents is None else ["--compared", agents]
-    main([*words.split(), "--where", "kind=broken", *scope, "--order", order, "--json"])
-    assert exported == capsys.readouterr().out
+    kinds = [f"--where kind={kind}" for kind in ("failed", "lucky", "broken")]
+    words = f"review --workspace workspace --where status=new {' '.join(kinds)} --order {order} --json"
+    main([*words.split(), *scope])
+    assert dump(document) == capsys.readouterr().out
 
 
 def test_an_agent_or_task_that_nobody_ran_is_a_wrong_use(

@@ -52,12 +52,7 @@ def test_the_three_answers_are_read_off_the_record(
     assert (found.asked, found.target, found.got) == (asked, target, got), desc
 
 
-def test_a_plan_is_expected_by_its_critical_and_its_last_sub_goals() -> None:
+def test_a_plan_is_expected_by_its_critical_and_its_last_sub_goals_and_an_error_came_out() -> None:
     assert run_brief(a_run("r").finish().run(), GRAPH).plan == "★ Check the policy · Pay"
-    assert run_brief(a_run("r").finish().run(), None).plan == ""
-
-
-def test_an_error_or_limit_that_ended_the_run_is_part_of_what_came_out() -> None:
-    assert (
-        run_brief(a_run("r").finish(False, error="out of tokens").run(), None).ended == "error: out of tokens"
-    )
+    failed = run_brief(a_run("r").finish(False, error="out of tokens").run(), None)
+    assert (failed.plan, failed.ended) == ("", "error: out of tokens")

@@ -54,18 +54,17 @@ def test_a_quote_that_does_not_stand_in_its_event_is_marked() -> None:
     assert [quoted.found for quoted in voice.quotes] == [True, False, False, True]
 
 
+def _failing() -> RunBuilder:
+    return a_run().plan("x").call("a", ok=False, q=1)
+
+
 NEXT: list[tuple[str, RunBuilder, str, int | None]] = [
-    ("the same call", a_run().plan("x").call("a", ok=False, q=1).call("a", q=1), "tried again", 4),
-    ("other arguments", a_run().plan("x").call("a", ok=False, q=1).call("a", q=2), "tried otherwise", 4),
-    ("true is not 1", a_run().plan("x").call("a", ok=False, q=1).call("a", q=True), "tried otherwise", 4),
-    ("another tool", a_run().plan("x").call("a", ok=False).call("b"), "went on", 4),
-    ("words", a_run().plan("x").call("a", ok=False).say("done").call("a"), "spoke", 4),
-    (
-        "the user's words are not the agent's",
-        a_run().plan("x").call("a", ok=False).say("?", role="user"),
-        "ended",
-        5,
-    ),
+    ("the same call", _failing().call("a", q=1), "tried again", 4),
+    ("other arguments", _failing().call("a", q=2), "tried otherwise", 4),
+    ("true is not 1", _failing().call("a", q=True), "tried otherwise", 4),
+    ("another tool", _failing().call("b"), "went on", 4),
+    ("words", _failing().say("done").call("a"), "spoke", 4),
+    ("the user's words are not the agent's", _failing().say("?", role="user"), "ended", 5),
 ]
 
 

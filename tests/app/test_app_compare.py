@@ -1,4 +1,4 @@
-"""The Compare page, driven as a session drives it: task, runs, reference, sub-goal, and their address."""
+"""The Compare page, and plan changes: what comes first, and that hostile words stay words."""
 
 from __future__ import annotations
 

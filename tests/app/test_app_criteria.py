@@ -1,4 +1,4 @@
-"""The Criteria page: never empty on runs; replies are uploaded, people decide, models propose."""
+"""The Criteria page: replies are uploaded, people decide, models propose, judges go stale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Failure modes page: what it counts and opens, and what it says before there is anything to count."""
+"""The Failure modes page and the guided round: what it counts and opens, and what is to be done next."""
 
 from __future__ import annotations
 

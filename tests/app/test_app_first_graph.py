@@ -7,9 +7,10 @@ from pathlib import Path
 import desk
 import pytest
 from builders import a_run
-from sessions import go_to, said, session
+from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
+from components.annotate.session import CURRENT
 from untaken.plans import PlanGraph
 from untaken.workspace import Workspace
 
@@ -135,3 +136,21 @@ def test_a_draft_has_the_name_by_which_its_runs_call_their_plan(tmp_path: Path, 
     assert "No run in this workspace is scored" not in said(app)
     pressed(app, "annotate_save")
     assert list(saved(tmp_path)) == ["repairs"]
+
+
+def test_a_read_is_in_the_draft_only_if_it_is_ticked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Workspace(tmp_path) as store:
+        runs = [
+            a_run(f"r{n}").call("find", ok=True, order="A1").call("pay", ok=True, amount=67).finish().ledger()
+            for n in range(3)
+        ]
+        store.add("runs.jsonl", b"".join(runs))
+    app = session(tmp_path, monkeypatch, "annotate")
+    show_tab(app, "suggest_source", "calls")
+    assert "pay" in said(app)
+    (read,) = [box for box in app.checkbox if box.label.startswith("find")]
+    assert read.value is False
+    app.button(key="suggest_take").click().run()
+    assert not app.exception
+    (node,) = app.session_state[CURRENT].graph.sub_goals
+    assert node.check.tool_call.arguments == {"amount": 67}

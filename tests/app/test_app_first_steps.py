@@ -1,22 +1,30 @@
-"""The first five minutes: samples in one click, formats in sight, code that works, a tour one can leave."""
+"""The first five minutes: a server that opens, samples in one click, a tour one can leave."""
 
 from __future__ import annotations
 
 import json
+import re
+from http.client import HTTPConnection
 from pathlib import Path
 from runpy import run_path
 from urllib.parse import quote
 
 import desk
 import pytest
+import streamlit as st
 from programs import run_python
+from served_page import served_app
 from sessions import go_to, said, session
 from streamlit.runtime.context import ContextProxy
+from streamlit.testing.v1 import AppTest
 from test_app_pages import QUESTIONS, TITLES
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
 
-from components.shared import frame
+from components.shared import frame, starting
 from components.shared.cards import COMPUTED
 from components.shared.first_steps import RECORDED, TOUR
+from components.shared.starting import NEEDED, start_page
 from untaken import read_ledger
 from untaken.analysis.failure_modes.root_causes import FIRST_FAILED_RECORD
 from untaken.counterfactual.support import ALPHA, Q_MAX
@@ -124,3 +132,71 @@ with tempfile.TemporaryDirectory() as folder:
 
 def test_the_first_numbers_of_the_demonstration_do_not_wait_for_pandas() -> None:
     assert run_python(FIRST_NUMBERS).stdout.splitlines()[-1] == "Ranking agents False"
+
+
+WAITING = """
+from components.shared import starting
+starting.wait()
+"""
+
+
+@pytest.fixture
+def opened_ahead(tmp_path: Path, monkeypatch: Patch) -> Path:
+    monkeypatch.setenv("UNTAKEN_WORKSPACE", str(tmp_path))
+    starting.begin().join()
+    return tmp_path
+
+
+def test_the_workspace_is_open_once_the_thread_has_ended(opened_ahead: Path) -> None:
+    assert (opened_ahead / "untaken.sqlite3").exists()
+
+
+def test_nobody_waits_for_a_workspace_that_is_open(opened_ahead: Path, monkeypatch: Patch) -> None:
+    assert session(opened_ahead, monkeypatch).title[0].value == "Overview"
+
+
+def test_a_page_without_a_server_that_opens_ahead_does_not_wait() -> None:
+    assert not AppTest.from_string(WAITING).run().exception
+
+
+def test_the_start_page_loads_ahead_what_shows_the_first_numbers_and_nothing_long() -> None:
+    page = start_page()
+    scripts = json.loads(re.findall(r"script of (\[.*?\])", page)[0])
+    assert [script.split("/")[-1].split(".")[0] for script in scripts] == list(NEEDED)
+    files = [Path(st.__file__).parent / "static" / script for script in scripts]
+    assert all(file.stat().st_size < 500_000 for file in files)
+    assert "BACKEND_BASE_URL" in page
+
+
+def opens(address: str, origin: str | None) -> bool:
+    try:
+        with connect(
+            f"ws://{address}/_stcore/stream",
+            subprotocols=["streamlit"],  # type: ignore[list-item]
+            origin=origin,  # type: ignore[arg-type]
+        ):
+            return True
+    except (WebSocketException, OSError):
+        return False
+
+
+def test_a_socket_is_for_pages_of_this_address_alone_and_metrics_are_for_nobody(tmp_path: Path) -> None:
+    with served_app(tmp_path / "w", port=8961, log=tmp_path / "log.txt") as (_, address):
+        port = address.rpartition(":")[2]
+        origins = {
+            f"http://{address}": True,
+            "http://127.0.0.1:1": False,
+            "http://127.0.0.1": False,
+            "http://127.0.0.1.example.org": False,
+            f"http://example.org:{port}": False,
+            "null": False,
+            None: False,
+        }
+        assert {origin: opens(address, origin) for origin in origins} == origins
+        asked = HTTPConnection(address, timeout=20)
+        for path in ("/_stcore/metrics", "/_stcore/health"):
+            asked.request("GET", path)
+            answer = asked.getresponse()
+            answer.read()
+            assert (answer.status == 200) is path.endswith("health")
+        asked.close()

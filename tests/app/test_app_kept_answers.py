@@ -1,4 +1,4 @@
-"""The first page of a server that is started again comes from kept answers, and says what it said before."""
+"""A server that is started again shows kept answers; after a save one run is read, not the workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Review page, and verdicts on the Run page: what one reviewer saves, another sees."""
+"""Review and Run: verdicts, notes and failure modes, written where they belong, seen by the other reader."""
 
 from __future__ import annotations
 
@@ -8,10 +8,26 @@ from typing import Any
 
 import pytest
 from builders import a_run, run_of
+from judges import model_that
 from sessions import component_data, go_to, plain, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
-from untaken.analysis.failure_modes import note_draft
+from untaken.analysis.failure_modes import (
+    Place,
+    assignment_draft,
+    assignments_of,
+    change_taxonomy,
+    counted,
+    create_mode,
+    filed_texts,
+    judged_suggestions,
+    kept_taxonomy,
+    note_draft,
+    notes_of,
+    retire_mode,
+)
+from untaken.analysis.failure_modes.model_suggesting import model_suggestions
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import Draft, Run, Verdict
 from untaken.workspace import Workspace
 from untaken.workspace.reviews import Review
@@ -160,3 +176,196 @@ def test_a_second_reader_sees_nothing_of_the_first_until_their_own_reading_is_sa
             ("human:bob", True, True),
         ]
         assert "Reviewers disagree" in plain(press(app, "undo-note"))
+
+
+BOB = "human:bob"
+PAY = Place(sub_goal="pay")
+
+
+def with_modes(folder: Path, *names: str) -> None:
+    for name in names:
+        change_taxonomy(folder, lambda known, name=name: create_mode(known, name, by=BOB)[0])
+
+
+def picker(app: AppTest) -> Any:
+    (found,) = [one for one in app.selectbox if one.label == "Failure mode"]
+    return found
+
+
+def choose(app: AppTest, mode: str) -> AppTest:
+    picker(app).set_value(mode).run()
+    assert not app.exception
+    return app
+
+
+def test_a_note_with_the_name_of_a_mode_becomes_it_and_a_retired_mode_is_shown_where_it_was_assigned(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        app = opened(tmp_path, monkeypatch, store)
+        field(app.text_area, "Note").input("PAID  twice").run()
+        press(press(app, "add-note"), "make-mode")
+        assert [mode.id for mode in kept_taxonomy(tmp_path).modes] == ["paid-twice"]
+        assert modes_of(run_of(store, "r1")) == [("paid-twice", "human:ann", Place(sub_goal="pay"))]
+        assert picker(app).value is None
+        change_taxonomy(tmp_path, lambda known: retire_mode(known, "paid-twice", by=BOB))
+        app = opened(tmp_path, monkeypatch, store)
+        assert "Paid twice" in [text.value for text in app.text]
+        assert "ann · retired" in plain(app)
+        assert picker(app).options == []
+
+
+def opened(folder: Path, patch: Patch, store: Workspace, run_id: str = "r1") -> AppTest:
+    return on_run(folder, patch, run_of(store, run_id))
+
+
+def about(app: AppTest, words: str) -> AppTest:
+    (control,) = [one for one in app.get("button_group") if one.label == "About"]
+    (value,) = [o for o in control.options if words in str(getattr(o, "content", o)).replace("\\", "")]
+    control.set_value(value).run()
+    assert not app.exception
+    return app
+
+
+def modes_of(run: Run) -> list[tuple[str, str, Place]]:
+    return [(one.mode, one.by, one.place) for one in counted(run)]
+
+
+def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with workspace(tmp_path) as store:
+        app = opened(tmp_path, monkeypatch, store)
+        app.session_state["timeline"] = {"selection": {"cells": [[2, "what"]]}}
+        app.run()
+        field(app.text_area, "Note").input("asked twice").run()
+        press(app, "add-note")
+        (note,) = notes_of(run_of(store, "r1"))
+        assert note.place == Place(event=2)
+
+
+def test_a_mode_and_a_note_can_be_withdrawn_by_who_wrote_them_only(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        notes = [note_draft(f"by {who}", author=f"human:{who}") for who in ("ann", "bob")]
+        store.append_events(run_of(store, "r1"), [*notes, assignment_draft("paid-twice", by=BOB)])
+        app = choose(opened(tmp_path, monkeypatch, store), "paid-twice")
+        press(app, "withdraw-mode")
+        assert modes_of(run_of(store, "r1")) == [("paid-twice", BOB, Place())]
+        assert not [one for one in app.button if str(one.key).startswith("withdraw-mode")]
+        (withdraw,) = [one for one in app.button if str(one.key).startswith("withdraw-note-")]
+        withdraw.click().run()
+        assert not app.exception
+        assert [note.text for note in notes_of(run_of(store, "r1"))] == ["by bob"]
+
+
+def test_a_judges_suggestion_is_shown_with_its_reason_and_can_be_dismissed(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        told = {"by": "judge:m", "status": "suggested", "place": PAY, "reason": "two calls of pay"}
+        store.append_events(run_of(store, "r1"), [assignment_draft("paid-twice", **told)])
+        app = opened(tmp_path, monkeypatch, store)
+        assert "judge:m: two calls of pay" in plain(app)
+        press(app, "dismiss")
+        assert "two calls of pay" not in plain(app)
+        run = run_of(store, "r1")
+        assert modes_of(run) == []
+        said_of = [(a.by, a.status) for a in assignments_of(run)]
+        assert said_of == [("judge:m", "suggested"), ("human:ann", "withdrawn")]
+
+
+def test_drafts_of_two_places_of_a_run_are_kept_apart_and_survive_a_reload(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with workspace(tmp_path) as store:
+        app = opened(tmp_path, monkeypatch, store)
+        field(app.text_area, "Note").input("about paying").run()
+        about(app, "Whole run")
+        assert field(app.text_area, "Note").value == ""
+        field(app.text_area, "Note").input("about all of it").run()
+        again = opened(tmp_path, monkeypatch, store)
+        assert field(again.text_area, "Note").value == "about paying"
+        assert field(about(again, "Whole run").text_area, "Note").value == "about all of it"
+        other = opened(tmp_path, monkeypatch, store, "r2")
+        assert field(other.text_area, "Note").value == ""
+        assert notes_of(run_of(store, "r1")) == ()
+
+
+def test_a_broken_ledger_takes_no_note(tmp_path: Path, monkeypatch: Patch) -> None:
+    with workspace(tmp_path) as store:
+        whole = a_run("cut").call("look").finish(success=False)
+        data = whole.verdict("look", True, "test").ledger()
+        store.add("cut.jsonl", data[:-30], heads=None)
+        app = session(tmp_path, monkeypatch, "run", run=run_of(store, "cut").digest)
+        assert "You cannot add a note: the ledger is broken." in said(app)
+        assert not [one for one in app.text_area if one.label == "Note"]
+
+
+def test_agreement_of_two_readers_on_modes_is_on_the_review_page(tmp_path: Path, monkeypatch: Patch) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        for run_id, who in (("r0", ["ann", "bob"]), ("r1", ["ann"])):
+            words = [assignment_draft("paid-twice", by=f"human:{name}", place=Place(event=1)) for name in who]
+            store.append_events(run_of(store, run_id), [*words, note_draft("read", author=BOB)])
+        app = show_tab(session(tmp_path, monkeypatch, "review"), "review_tabs", "Agreement")
+        shown, causes = (
+            next(one.value for one in app.dataframe if column in one.value.columns)
+            for column in ("only_a", "same_sub_goal")
+        )
+        assert causes[["a", "b", "same_step", "runs"]].to_numpy().tolist() == [["human:ann", BOB, 1, 1]]
+        assert "Human ceiling: two people named the same step in 1 of 1 runs" in plain(app)
+        whole, of_mode = shown.to_dict("records")
+        assert (of_mode["mode"], of_mode["n"], of_mode["both"], of_mode["only_a"]) == ("Paid twice", 2, 1, 1)
+        assert (of_mode["located"], of_mode["same_step"], whole["n"]) == (1, 1, 2)
+
+
+def test_the_model_that_the_server_names_is_asked_about_the_last_note(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    """Its answer is in the reply store already, so that no model is needed."""
+    store = workspace(tmp_path)
+    with_modes(tmp_path, "Paid twice", "Wrong order")
+    store.append_events(run_of(store, "r1"), [note_draft("two charges", author=BOB, place=PAY)])
+    taxonomy, runs = kept_taxonomy(tmp_path), store.read_runs()[0]
+    answers = model_that(lambda _, code: {"code": code, "number": 1, "reason": "charged again"})
+    with ModelAccess(answers, ReplyStore(tmp_path / "replies")) as model:
+        filed = filed_texts(runs, taxonomy)
+        model_suggestions(notes_of(run_of(store, "r1")), taxonomy, filed, model)
+    monkeypatch.setenv("UNTAKEN_MODEL", "stand-in")
+    app = opened(tmp_path, monkeypatch, store)
+    button(app, "ask-model").click().run()
+    assert not app.exception
+    (suggested,) = judged_suggestions(run_of(store, "r1"), taxonomy)
+    assert (suggested.by, suggested.mode) == ("judge:stand-in", "paid-twice")
+    assert "judge:stand-in: charged again" in plain(app)
+    assert modes_of(run_of(store, "r1")) == []
+
+
+@pytest.mark.parametrize("page", ["run", "review"])
+def test_an_unsaved_note_on_a_sub_goal_is_mentioned_where_the_whole_run_is_shown_with_a_way_there(
+    tmp_path: Path, monkeypatch: Patch, page: str
+) -> None:
+    with workspace(tmp_path) as store:
+        app = opened(tmp_path, monkeypatch, store)
+        field(app.text_area, "Note").input("never paid").run()
+        assert unsaved(app) == []
+        if page == "review":
+            app = go_to(app, page)
+        app = about(app, "Whole run")
+        (way,) = unsaved(app)
+        assert way.label.replace("\\", "") == "Unsaved note · Pay back"
+        assert field(app.text_area, "Note").value == ""
+        way.click().run()
+        assert not app.exception
+        assert field(app.text_area, "Note").value == "never paid"
+        press(app, "add-note")
+        assert unsaved(about(app, "Whole run")) == []
+
+
+def unsaved(app: AppTest) -> list[Any]:
+    return [one for one in app.button if one.label.startswith("Unsaved")]

@@ -1,4 +1,4 @@
-"""Who may do what on a shared server: viewers read, reviewers review, owners change the rest."""
+"""Who may do what on a shared server, and who signs: a name asked once, or known from the sign-in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scope, compared agents and rules in force: the same on screen, in the address and in exports."""
+"""Scope, rules, options and search: the same on screen, in the address and in exports."""
 
 from __future__ import annotations
 

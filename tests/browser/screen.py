@@ -6,14 +6,17 @@ import io
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import product
 from typing import TypedDict
 
 from conftest import settle
 from PIL import Image
-from playwright.sync_api import Locator, Page, TimeoutError
+from playwright.sync_api import Download, Locator, Page, TimeoutError
 
+Open = Callable[..., Page]
+Serve = Callable[..., str]
 EVERYWHERE = """() => {
   const found = [], pending = [document];
   while (pending.length) {
@@ -76,6 +79,14 @@ def _most_frequent(picture: Image.Image, box: Box) -> str:
 def click(page: Page, box: Box) -> None:
     """Click the middle of a sub-goal."""
     page.locator(".plan-stage").click(position={"x": box["x"], "y": box["y"]})
+
+
+def download(page: Page, label: str) -> Download:
+    """What the button with this label hands out."""
+    settle(page)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"⤓ {label}", exact=True).click()
+    return waiting.value
 
 
 def still(page: Page, element: Locator) -> Locator:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Final
 
 import desk
 from builders import a_graph
 from conftest import answered
-from playwright.sync_api import Page, expect
-from screen import boxes, click
+from playwright.sync_api import expect
+from screen import Open, boxes, click
 
 from components.plan.bundle import bundle
 from components.plan.markup import markup, plan_html
@@ -49,7 +48,7 @@ CALLED_TWICE: Final = """async ([drawer, loader, markup, data]) => {
 """Calls the drawer as Streamlit does, the second time while the first is under way: canvases of each try."""
 
 
-def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Callable[..., Page]) -> None:
+def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/run", height=1400)
     boxes(page)
     page.get_by_label("Larger").click()
@@ -63,14 +62,14 @@ def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Callable[.
     assert page.locator(".plan-stage").get_attribute("data-scale") == before
 
 
-def test_an_edit_while_the_drawing_comes_leaves_one_canvas(open_page: Callable[..., Page]) -> None:
+def test_an_edit_while_the_drawing_comes_leaves_one_canvas(open_page: Open) -> None:
     """Streamlit cleans up after a call that another one has overtaken, as soon as it has answered."""
     graph, _ = read_graph(desk.GRAPH, name="desk.plan.yaml")
     given = [SOURCE, bundle(), markup(), payload(draw(graph, None), selected=None)]
     assert open_page("about:blank").evaluate(CALLED_TWICE, given) == [1] * 16
 
 
-def test_a_zoomed_drawing_shows_no_blank_beside_it(open_page: Callable[..., Page]) -> None:
+def test_a_zoomed_drawing_shows_no_blank_beside_it(open_page: Open) -> None:
     steps = [{"id": f"s{n}", "deps": [f"s{n - 1}"] if n else []} for n in range(30)]
     page = open_page("about:blank", width=390)
     page.set_content(plan_html(a_graph(*steps)))
@@ -79,7 +78,7 @@ def test_a_zoomed_drawing_shows_no_blank_beside_it(open_page: Callable[..., Page
     assert 0 < first["y"] < 60
 
 
-def test_a_phone_shows_every_column_and_a_tap_makes_them_readable(open_page: Callable[..., Page]) -> None:
+def test_a_phone_shows_every_column_and_a_tap_makes_them_readable(open_page: Open) -> None:
     branches = [
         {"id": f"b{b}s{n}", "deps": [f"b{b}s{n - 1}"] if n else []} for b in range(6) for n in range(10)
     ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import desk
 import pytest
 from playwright import sync_api
+from screen import Open, download
 
 from untaken import html_report
 
@@ -66,16 +66,12 @@ def test_nothing_is_cut_off_on_paper_and_what_is_folded_is_left_out(page: sync_a
     assert page.locator("details:not([open])").locator("visible=true").count() == 0
 
 
-def test_a_page_hands_out_the_report_in_both_lengths(
-    open_page: Callable[..., sync_api.Page], demo: str
-) -> None:
+def test_a_page_hands_out_the_report_in_both_lengths(open_page: Open, demo: str) -> None:
     page = open_page(f"{demo}/data")  # of the Overview: test_journeys_scope.py
     page.get_by_role("button", name="Share report").click()
     sizes = []
     for label in ("Report (HTML)", "Full report (HTML)"):
-        with page.expect_download() as waiting:
-            page.get_by_role("button", name=f"⤓ {label}", exact=True).click()
-        written = Path(waiting.value.path()).read_text("utf-8")
+        written = download(page, label).path().read_text("utf-8")
         assert written.startswith("<!doctype html>")
         assert "Fix first: “Check policy applies”" in written
         sizes.append(len(written))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from builders import a_graph, a_run
+from screen import Open
 
 from untaken.scoring import score_run
 from untaken.scoring.transcript import Transcript, align_transcripts, transcript_of
@@ -27,8 +27,6 @@ const view = makeTranscript(document.body, { goal: (id) => acted.push(id), whole
 view.update(%s);
 </script></body>"""
 
-OpenPage = Callable[..., Any]
-
 
 def drawn(at: Path, *transcripts: Transcript) -> str:
     """A page that holds the component alone; gives its address."""
@@ -36,13 +34,8 @@ def drawn(at: Path, *transcripts: Transcript) -> str:
     document = {"items": items[0]}
     if len(items) > 1:
         document |= {"right": items[1], "lines": msgspec.to_builtins(align_transcripts(*transcripts))}
-    data = {
-        "digest": "d",
-        "items": json.dumps(document),
-        "goals": [{"id": "pay", "words": "Pay"}],
-        "dark": False,
-    }
-    data |= {"goal": None, "at": None, "help": "", "heads": []}
+    data = {"digest": "d", "items": json.dumps(document), "goals": [{"id": "pay", "words": "Pay"}]}
+    data |= {"dark": False, "goal": None, "at": None, "help": "", "heads": []}
     given = json.dumps(data).replace("<", "\\u003c")
     source = [(HERE / f"transcript.{kind}").read_text("utf-8") for kind in ("css", "html", "js")]
     source[2] = (HERE / "markdown.js").read_text("utf-8") + source[2]
@@ -60,7 +53,7 @@ def long_run(steps: int) -> Transcript:
 
 
 def test_fifteen_thousand_steps_are_read_to_the_end_with_few_rows_in_the_page(
-    open_page: OpenPage, tmp_path: Path
+    open_page: Open, tmp_path: Path
 ) -> None:
     page = open_page(drawn(tmp_path, long_run(15_000)))
     rows = page.locator(".t-row")
@@ -79,7 +72,7 @@ def test_fifteen_thousand_steps_are_read_to_the_end_with_few_rows_in_the_page(
     assert rows.count() < 60
 
 
-def test_words_of_the_record_stay_words_and_a_call_unfolds(open_page: OpenPage, tmp_path: Path) -> None:
+def test_words_of_the_record_stay_words_and_a_call_unfolds(open_page: Open, tmp_path: Path) -> None:
     page = open_page(drawn(tmp_path, long_run(3)))
     page.locator(".t-row", has_text="refund").get_by_role("button", expanded=False).click()
     expect(page.locator("dd").last).to_have_text(HOSTILE)
@@ -98,7 +91,7 @@ MARKED = f"""# Plan {HOSTILE}
 
 
 def test_markdown_of_a_message_is_shown_as_elements_that_load_nothing_and_lead_nowhere(
-    open_page: OpenPage, tmp_path: Path
+    open_page: Open, tmp_path: Path
 ) -> None:
     run = a_run().say(MARKED).finish(False).run()
     page = open_page(drawn(tmp_path, transcript_of(run, score_run(run, GRAPH))))
@@ -114,15 +107,10 @@ def test_markdown_of_a_message_is_shown_as_elements_that_load_nothing_and_lead_n
     assert page.title() == "calm"
 
 
-def test_two_runs_side_by_side_jump_from_difference_to_difference(
-    open_page: OpenPage, tmp_path: Path
-) -> None:
-    runs = [
-        a_run().say("hello").call("search", q=1).call("refund", to=to).finish() for to in ("card", "bank")
-    ]
-    page = open_page(
-        drawn(tmp_path, *(transcript_of(run.run(), score_run(run.run(), GRAPH)) for run in runs))
-    )
+def test_two_runs_side_by_side_jump_from_difference_to_difference(open_page: Open, tmp_path: Path) -> None:
+    made = (a_run().say("hello").call("search", q=1).call("refund", to=to) for to in ("card", "bank"))
+    runs = [one.finish().run() for one in made]
+    page = open_page(drawn(tmp_path, *(transcript_of(run, score_run(run, GRAPH)) for run in runs)))
     expect(page.locator(".t-row.pair")).to_have_count(5)
     expect(page.locator(".t-row.differs")).to_have_count(1)
     page.get_by_role("button", name="Next difference").click()

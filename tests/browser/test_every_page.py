@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from conftest import answered
 from playwright.sync_api import Page, expect
+from screen import Open
 
 from components.shared.navigation import PAGES
 
-Open = Callable[..., Page]
 DARK = "rgb(16, 22, 29)"
 WIDTHS = (390, 1280, 2560)
 IN_DARK = ("overview", "run", "annotate", "decisions")

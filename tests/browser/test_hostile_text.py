@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import go_to, settle
 from hostile_fields import fill
 from playwright.sync_api import Page
-from screen import elements
+from screen import Open, Serve, elements
 
 from components.shared import navigation
 from untaken.cli import main
 from untaken.workspace import Workspace
 
-Open = Callable[..., Page]
-Serve = Callable[..., str]
 LIVE = (
     "[...e.attributes].some(a => /evil/.test(a.value) && (/^on/i.test(a.name) || "
     "/^(src|srcdoc|href|xlink:href|action|formaction|data|poster|content|style)$/i.test(a.name)) && "

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 from conftest import answered, go_to, headline, press, selection, settle
 from playwright.sync_api import Locator, Page, expect
-from screen import boxes, button, cells, click, fills, still, tick
+from screen import Open, boxes, button, cells, click, fills, still, tick
 
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
 from untaken.scoring import NodeScore, RunScore, score_run
 
-Open = Callable[..., Page]
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 COLOURS = {"completed": "#BFE0F7", "attempted": "#FFD199", "skipped": "#EEF0F2", "unscored": "#FFFFFF"}
 NIGHT = {"completed": "#1F5C86", "attempted": "#7A4A12", "skipped": "#26313C", "unscored": "#10161D"}
+WHITE, BLACK = "rgb(255, 255, 255)", "rgb(16, 22, 29)"
 FOCUSED = """() => {
   let element = document.activeElement;
   while (element?.shadowRoot) element = element.shadowRoot.activeElement;
   return element?.className;
 }"""
-BACKGROUND = {False: "rgb(255, 255, 255)", True: "rgb(16, 22, 29)"}
 
 
 @cache
@@ -207,7 +205,7 @@ def test_the_navigation_of_a_narrow_screen_keeps_the_selected_run_and_pages_foll
 ) -> None:
     run, _ = telling_run()
     page = open_page(f"{demo}/run?run={run.digest}&sub_goal=order", width=390, height=844, dark=True)
-    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[True])
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BLACK)
     for name in ("Data", "Run", "Overview"):
         settle(page)
         if page.get_by_test_id("stExpandSidebarButton").is_visible():
@@ -216,11 +214,11 @@ def test_the_navigation_of_a_narrow_screen_keeps_the_selected_run_and_pages_foll
         expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
         assert selection(page) == {"run": run.digest, "sub_goal": "order"}
     figure = page.locator(".st-key-scroll-flow .main-svg").first
-    expect(figure).to_have_css("background-color", BACKGROUND[True])
+    expect(figure).to_have_css("background-color", BLACK)
     with answered(page):
         page.emulate_media(color_scheme="light")  # the system's theme changes while the page is open
-    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[False])
-    expect(figure).to_have_css("background-color", BACKGROUND[False])
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", WHITE)
+    expect(figure).to_have_css("background-color", WHITE)
 
 
 @pytest.mark.slow

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import desk
 import pytest
 from conftest import answered, press, settle, sign
 from playwright.sync_api import Page, expect
-from screen import boxes
+from screen import Open, Serve, boxes
 
 from untaken.workspace import Workspace
 
 
 @pytest.fixture
-def address(serve: Callable[..., str], tmp_path: Path) -> str:
+def address(serve: Serve, tmp_path: Path) -> str:
     with Workspace(tmp_path) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
@@ -38,9 +37,7 @@ def save(page: Page, name: str, message: str) -> None:
         page.get_by_role("button", name=f"Save as {name}", exact=True).click()
 
 
-def test_a_graph_is_edited_previewed_saved_and_merged(
-    address: str, open_page: Callable[..., Page], tmp_path: Path
-) -> None:
+def test_a_graph_is_edited_previewed_saved_and_merged(address: str, open_page: Open, tmp_path: Path) -> None:
     page = open_page(f"{address}/annotate?graph=desk&sub_goal=policy")
     assert len(boxes(page)) == 4
     sign(page, "Ann")
@@ -84,7 +81,7 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
 
 
 @pytest.mark.slow
-def test_the_table_is_written_by_keyboard_alone(address: str, open_page: Callable[..., Page]) -> None:
+def test_the_table_is_written_by_keyboard_alone(address: str, open_page: Open) -> None:
     page = open_page(f"{address}/annotate?graph=desk&sub_goal=policy")
     with answered(page):
         page.get_by_text("Table", exact=True).click()
@@ -137,7 +134,7 @@ def tab_to(page: Page, words: str, *, back: bool = False) -> None:
 
 @pytest.mark.slow
 def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
-    serve: Callable[..., str], open_page: Callable[..., Page], tmp_path: Path
+    serve: Serve, open_page: Open, tmp_path: Path
 ) -> None:
     page = open_page(f"{serve(str(tmp_path))}/annotate")
     tab_to(page, "New …")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from builders import a_run, run_of
 from conftest import answered, press, sign
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
+from screen import Open, Serve
 
 from untaken.analysis.failure_modes import (
     assignment_draft,
@@ -24,7 +24,7 @@ BOB = "human:bob"
 
 
 def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
-    tmp_path: Path, serve: Callable[..., str], open_page: Callable[..., Page]
+    tmp_path: Path, serve: Serve, open_page: Open
 ) -> None:
     with Workspace(tmp_path / "w") as store:
         for i in range(2):
@@ -75,7 +75,7 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
 
 @pytest.mark.slow
 def test_a_note_survives_a_reload_without_its_field_being_left(
-    tmp_path: Path, serve: Callable[..., str], open_page: Callable[..., Page]
+    tmp_path: Path, serve: Serve, open_page: Open
 ) -> None:
     with Workspace(tmp_path / "w") as store:
         store.add("0.jsonl", a_run("r0").call("look").finish(success=False).ledger())

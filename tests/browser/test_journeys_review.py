@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from builders import a_run
 from conftest import answered, go_to, press, settle, sign
 from playwright.sync_api import Page, expect
-from screen import boxes, button, click
+from screen import Open, Serve, boxes, button, click
 
 from untaken.workspace import Workspace
 
-Open = Callable[..., Page]
 GRAPH = b"""schema: untaken.plan/1
 id: desk
 tasks: ['t*']
@@ -24,7 +22,7 @@ sub_goals:
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., str]) -> str:
+def address(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> str:
     """The app on three failing runs; what the tests say of them adds up, in their order."""
     folder = tmp_path_factory.mktemp("reviewed") / "w"
     with Workspace(folder) as store:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import desk
@@ -16,12 +15,10 @@ from builders import RunBuilder, a_run
 from conftest import answered, go_to, headline, settle
 from foreign_files import tau_record
 from playwright.sync_api import Download, FilePayload, Page, expect
-from screen import boxes, click, elements, still
+from screen import Open, Serve, boxes, click, download, elements, still
 
 from components.shared.navigation import PAGES
 
-Open = Callable[..., Page]
-Serve = Callable[..., str]
 TAMPERED = Path(__file__).parents[2] / "sample_runs/tampered"
 EVIL = "http://evil.example"
 MARKUP = (
@@ -61,13 +58,6 @@ def bring(page: Page, *files: FilePayload) -> None:
     expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files? added"))).to_be_visible()
 
 
-def download(page: Page, label: str) -> Download:
-    settle(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=f"⤓ {label}", exact=True).click()
-    return waiting.value
-
-
 def hostile_run(number: int, success: bool) -> RunBuilder:
     name, task = f"{number}{MARKUP}", f"ticket-{MARKDOWN}"
     run = a_run(name, agent=f"{number}{MARKDOWN}", task=task, model=MARKUP)
@@ -78,14 +68,9 @@ def hostile_run(number: int, success: bool) -> RunBuilder:
 
 
 def hostile_graph() -> bytes:
+    first = {"id": MARKUP, "title": MARKUP, "description": MARKDOWN, "critical": True}
     goals = [
-        {
-            "id": MARKUP,
-            "title": MARKUP,
-            "description": MARKDOWN,
-            "critical": True,
-            "check": {"verdict": True},
-        },
+        first | {"check": {"verdict": True}},
         {"id": MARKDOWN, "title": MARKDOWN, "deps": [MARKUP], "check": {"tool_call": {"name": MARKUP}}},
         {"id": FORMULA, "title": FORMULA, "deps": [MARKDOWN], "check": {"tool_call": {"name": FORMULA}}},
     ]

@@ -25,6 +25,7 @@ from untaken.errors import UntakenError
 from untaken.ledger import Draft, Verdict
 from untaken.workspace import Workspace, database
 from untaken.workspace.examining import examine
+from untaken.workspace.rebuilding import rebuild_workspace
 from untaken.workspace.restoring import restore_workspace
 from untaken.workspace.schema import DATABASE
 
@@ -100,15 +101,10 @@ def damaged(
 
 def use_everything(folder: Path) -> None:
     with Workspace(folder) as workspace:
-        workspace.read_runs()
-        workspace.graph_set()
+        for part in ("read_runs", "graph_set", "drafts", "audit_log", "digest", "activity", "removed"):
+            getattr(workspace, part)()
         workspace.graph_history("desk")
         workspace.reviews.every()
-        workspace.drafts()
-        workspace.audit_log()
-        workspace.digest()
-        workspace.activity()
-        workspace.removed()
         workspace.add("new.jsonl", a_run("new").finish().ledger())
 
 
@@ -150,10 +146,15 @@ def test_the_backup_of_a_workspace_brings_all_of_it_back_after_any_damage(
 def test_a_workspace_is_rebuilt_from_the_files_beside_a_lost_database(
     sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "w"
-    shutil.copytree(sound, folder)
+    def everything() -> list[tuple[Path, bytes]]:
+        return sorted((path, path.read_bytes()) for path in folder.rglob("*") if path.is_file())
+
+    folder = shutil.copytree(sound, tmp_path / "w")
+    rebuild_workspace(sound, tmp_path / "named")  # names and removals as far as they can be read
+    with Workspace(tmp_path / "named") as workspace, Workspace(sound) as before:
+        assert [file.name for file in workspace.files()] == [file.name for file in before.files()]
     (folder / DATABASE).write_bytes(b"no database" * 1000)
-    before = sorted((path, path.read_bytes()) for path in folder.rglob("*") if path.is_file())
+    was = everything()
     words = ["workspace", "doctor", "--workspace", str(folder)]
     assert main([*words, "--rebuild", str(tmp_path / "new")]) == 1
     assert "rebuild" in capsys.readouterr().out
@@ -165,16 +166,8 @@ def test_a_workspace_is_rebuilt_from_the_files_beside_a_lost_database(
         assert [v.by for run in runs for v in run.of(Verdict)] == ["human:ann"]
         assert [graph.id for graph in workspace.graph_set().graphs] == ["desk"]
         assert [entry.code for entry in workspace.audit_log()] == ["workspace-rebuilt"]
-    assert sorted((path, path.read_bytes()) for path in folder.rglob("*") if path.is_file()) == before
+    assert everything() == was
     assert main([*words, "--rebuild", str(tmp_path / "new")]) == 2
-
-
-def test_names_and_removals_are_rebuilt_as_far_as_they_can_be_read(sound: Path, tmp_path: Path) -> None:
-    from untaken.workspace.rebuilding import rebuild_workspace
-
-    rebuild_workspace(sound, tmp_path / "new")
-    with Workspace(tmp_path / "new") as workspace, Workspace(sound) as before:
-        assert [file.name for file in workspace.files()] == [file.name for file in before.files()]
 
 
 @contextmanager

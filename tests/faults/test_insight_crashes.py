@@ -10,6 +10,7 @@ import pytest
 from histories import seen
 from test_ledger_crashes import points
 
+from untaken.cli import main
 from untaken.counterfactual import collect_signals, evaluate_run, insight_events
 from untaken.counterfactual.memory import PolicyMemory, queue_signals, read_queue
 from untaken.ledger import LedgerWriter, append_events, event_type, read_ledger
@@ -66,3 +67,25 @@ def test_wherever_a_crash_comes_all_insights_are_there_or_none_and_again_complet
             assert run.integrity.verdict == "INTACT"
             assert len(read_queue(memory)) == 5
     assert seen_tails == {1, 5}
+
+
+def test_wherever_a_crash_comes_all_verdicts_are_there_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
+    from judges import recorded, write_desk
+
+    store = recorded(tmp_path, write_desk(tmp_path / "template"))
+    tails = set()
+
+    def work(folder: Path) -> Callable[[], object]:
+        words = f"judge {write_desk(folder)} --graphs {folder} --replies {store} --model stand-in"
+        return lambda: main([*words.split(), "--offline", "--append"])
+
+    for ledger in points(work, tmp_path, monkeypatch, (0.5,)):
+        (run,) = read_ledger(ledger, strict=False)[0]
+        tail = [event_type(event) for event in run.events[6:]]
+        assert (run.integrity.verdict, tail in ([], ["VERDICT", "VERDICT"])) == ("INTACT", True)
+        tails.add(len(tail))
+    assert tails == {0, 2}
+    capsys.readouterr()

@@ -31,6 +31,8 @@ from untaken.ledger import (
     verify_ledger,
 )
 
+Patch = pytest.MonkeyPatch
+
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NOTES = [Draft(ReviewNote, {"author": "ann", "text": "n" * size}, NOON) for size in (3, 300)]
 NEVER = 10_000
@@ -43,7 +45,7 @@ class PowerLoss(BaseException):
 class Platter:
     """A folder on a disk that promises to keep only what was synced; its power fails at a call."""
 
-    def __init__(self, folder: Path, fail_at: int, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, folder: Path, fail_at: int, patch: Patch) -> None:
         self.folder = folder
         self.calls = 0
         self._fail_at = fail_at
@@ -103,7 +105,7 @@ REAL: dict[str, Callable[..., Any]] = {
 def remains(
     work: Callable[[Path], object],
     tmp_path: Path,
-    patch: pytest.MonkeyPatch,
+    patch: Patch,
     prepare: Callable[[Path], object],
 ) -> Iterator[tuple[int, Path]]:
     """Each folder that a loss of power may leave, at each disk call of `work`, with the call's number."""
@@ -162,7 +164,7 @@ def never_syncs(path: Path, acknowledged: Acknowledged) -> None:
         sound(path, acknowledged)
 
 
-def survives(agent: Agent, tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
+def survives(agent: Agent, tmp_path: Path, patch: Patch) -> None:
     """Nothing acknowledged is lost and nothing is there twice, wherever the power fails."""
     acknowledged: Acknowledged = []
 
@@ -185,15 +187,13 @@ def survives(agent: Agent, tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
 
 
 def test_with_fsync_always_the_power_may_fail_anywhere_and_no_acknowledged_event_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     survives(sound, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("broken", [acknowledges_first, writes_twice, never_syncs], ids=lambda f: f.__name__)
-def test_the_harness_catches_a_broken_writer(
-    broken: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_harness_catches_a_broken_writer(broken: Agent, tmp_path: Path, monkeypatch: Patch) -> None:
     with pytest.raises(AssertionError):
         survives(broken, tmp_path, monkeypatch)
 
@@ -205,7 +205,7 @@ def finished_ledger(folder: Path) -> None:
 
 
 def test_events_appended_to_a_finished_run_never_make_it_look_tampered_with_after_a_power_loss(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     append = lambda path: append_events(path, "r1", NOTES)  # noqa: E731
     for fail_at, path in remains(append, tmp_path, monkeypatch, finished_ledger):
@@ -217,9 +217,7 @@ def test_events_appended_to_a_finished_run_never_make_it_look_tampered_with_afte
 
 
 @pytest.mark.parametrize("fsync", ["always", "close"])
-def test_when_a_ledger_is_closed_the_power_may_fail(
-    fsync: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_when_a_ledger_is_closed_the_power_may_fail(fsync: Any, tmp_path: Path, monkeypatch: Patch) -> None:
     with monkeypatch.context() as inside:
         platter = Platter(tmp_path, NEVER, inside)
         with LedgerWriter(tmp_path / "a.jsonl", fsync=fsync) as ledger:

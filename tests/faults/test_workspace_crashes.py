@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from builders import a_run
 
-from untaken.ledger import disk
+from untaken.ledger import Draft, Verdict, disk
 from untaken.plans import PlanGraph, parse_graph
-from untaken.workspace import Workspace
+from untaken.workspace import Incoming, KeptTrace, Workspace
 from untaken.workspace.restoring import restore_workspace
 from untaken.workspace.versions import Saved
 
@@ -51,18 +53,14 @@ class FailingDisk:
 
 def crashes(work: Callable[[], object], patch: pytest.MonkeyPatch) -> Iterator[int]:
     """Runs `work` with the first, second … call of the disk failing, until none fails."""
-    fail_at = 1
-    while True:
+    for fail_at in count(1):
         with patch.context() as failed:
             FailingDisk(fail_at, failed)
             try:
-                work()
+                return work()
             except Crash:
                 pass
-            else:
-                return
         yield fail_at
-        fail_at += 1
 
 
 def test_a_version_is_saved_whole_or_not_at_all_wherever_a_crash_comes(
@@ -116,9 +114,40 @@ def test_a_restore_leaves_nothing_behind_wherever_a_crash_comes(
     for _ in crashes(lambda: restore_workspace(archive, again), monkeypatch):
         if again.exists():  # the crash came after its name was given
             break
-        assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".")) == [
-            "b.zip",
-            "w",
-        ]
+        assert {path.name for path in tmp_path.iterdir() if path.name[0] != "."} == {"b.zip", "w"}
     with Workspace(again) as restored:
         assert restored.digest() == want
+
+
+pytestmark = pytest.mark.database("sqlite")
+PASSED = Draft(Verdict, {"sub_goal": "polite", "passed": True, "by": "human:ann"})
+
+
+def seen(store: Workspace) -> list[tuple[str, str, int]]:
+    """Of each run: its verdict of integrity, and how many verdicts were given here."""
+    return [(run.run_id, run.integrity.verdict, len(run.appended_here)) for run in store.read_runs()[0]]
+
+
+def test_a_trace_is_removed_with_its_ledger_or_not_at_all_wherever_a_crash_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workspace(tmp_path / "w") as store:
+        given = [Incoming(name=f"{n}.jsonl", data=a_run(n).finish().ledger(), origin="chat") for n in "abc"]
+        added = store.add_all(given)
+        traces = [(one.name, one.name.encode(), [one.digest]) for one in added]
+        store.keep_traces([KeptTrace(name=n, data=d, kind="chat", results=made) for n, d, made in traces])
+        for run in store.read_runs()[0]:
+            store.append_events(run, [PASSED])
+        before = [(name, "INTACT", 1) for name in "abc"]
+        assert seen(store) == before
+        second = store.sources("chat")[1].digest
+        points = 0
+        for points in crashes(lambda: store.remove(second), monkeypatch):  # noqa: B007
+            if seen(store) != before:  # the crash came after it was done
+                break
+            assert store.diagnose().healthy
+        assert points >= 3
+        assert seen(store) == [("a", "INTACT", 1), ("c", "INTACT", 1)]
+        assert store.diagnose().healthy
+        store.restore(second)
+        assert sorted(seen(store)) == before

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import desk
 import pytest
-from builders import a_graph, a_run
+from builders import RunBuilder, a_graph, a_run
 from html_pages import SCRIPTED, Parsed
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from untaken import html_report
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import triage
-from untaken.ledger import read_ledger
+from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graphs
 from untaken.scoring import RunScore
 from untaken.views.first_page import overview
@@ -33,13 +34,9 @@ ROOT = Path(__file__).parents[2]
 def worded(word: str) -> Corpus:
     """A corpus in which every field that a record or a plan graph can fill holds the word."""
     name = word[:200] or "x"
+    search = {"tool_call": {"name": "search"}}
     graph = a_graph(
-        {
-            "id": f"a{name}",
-            "title": word,
-            "rules": [{"tool": "search"}],
-            "check": {"tool_call": {"name": "search"}},
-        },
+        {"id": f"a{name}", "title": word, "rules": [{"tool": "search"}], "check": search},
         {"id": f"b{name}", "title": word, "deps": [f"a{name}"], "critical": True, "check": {"verdict": True}},
         {"id": f"c{name}", "title": word, "deps": [f"b{name}"], "check": {"tool_call": {"name": "pay"}}},
         graph_id=name,
@@ -53,10 +50,8 @@ def worded(word: str) -> Corpus:
         run.select(f"other{name}", name, context=f"2{name}").call("pay", ok=n % 3 > 0)
         run.observe(word).verdict(f"b{name}", n % 4 == 0, by=f"human:{name}", reason=word)
         runs.append(run.finish(n % 2 == 0, error=word, limit=word).run("ALTERED" if n == 7 else "INTACT"))
-    runs.append(
-        a_run(f"lost{name}", agent=f"x{name}", task=f"t0{name}", graph=f"none{name}").finish(True).run()
-    )
-    return evaluate_corpus(runs, graph, resamples=20)
+    lost = a_run(f"lost{name}", agent=f"x{name}", task=f"t0{name}", graph=f"none{name}")
+    return evaluate_corpus([*runs, lost.finish(True).run()], graph, resamples=20)
 
 
 def test_choices_are_said_with_their_counts_and_only_where_there_are_any() -> None:
@@ -124,71 +119,55 @@ def test_any_words_are_words(word: str) -> None:
 
 
 def test_there_is_no_script_no_address_and_a_policy_that_allows_neither() -> None:
-    found = Parsed(html_report(desk.corpus(), full=True))
+    page = html_report(desk.corpus(), full=True)
+    found = Parsed(page)
     assert {tag for tag, _ in found.elements} & SCRIPTED == set()
     names = {name for _, attributes in found.elements for name in attributes}
-    assert {
-        name for name in names if name.startswith("on") or name in ("href", "src", "xlink:href", "srcset")
-    } == set()
+    assert names & {"href", "src", "xlink:href", "srcset"} == set()
+    assert [name for name in names if name.startswith("on")] == []
     policy = next(a["content"] for tag, a in found.elements if tag == "meta" and "http-equiv" in a)
     assert str(policy).startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
-    assert not re.search(
-        r"https?:|//|@import|url\(", html_report(desk.corpus(), full=True).replace("<!doctype", "")
-    )
+    assert not re.search(r"https?:|//|@import|url\(", page.replace("<!doctype", ""))
 
 
 # Words and numbers
 
 
-class Told(NamedTuple):
-    desc: str
-    runs: list[Any]
-    says: str
-
-
-def _few(*makers: Any) -> list[Any]:
+def _few(*makers: Callable[..., RunBuilder]) -> list[Run]:
     return [make(n, task=f"refund-{n}").run() for n, make in enumerate(makers, start=1)]
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        Told(
-            "a success that misleads",
-            _few(desk.careful, desk.lucky),
-            "of the 2 successes with evidence, 1 (50%) left out a critical sub-goal",
-        ),
-        Told(
-            "an honest success",
-            _few(desk.careful),
-            "Of the one success with evidence, none left out a critical sub-goal.",
-        ),
-        Told("only failures", _few(desk.failing), "0 (0%) succeeded"),
-        Told(
-            "no outcome",
-            [a_run("r", task="refund-1").finish(None).run()],
-            "None of them records whether it succeeded.",
-        ),
-        Told(
-            "a broken record",
-            [desk.lucky(1).run(), desk.lucky(2).run("ALTERED")],
-            "1 more record left out as broken.",
-        ),
-        Told(
-            "what to fix",
-            _few(desk.lucky, desk.lucky),
-            "Fix first: “Check policy”, critical and not completed in 2 runs.",
-        ),
-        Told("no plan graph", [desk.stray().run()], "It is unknown whether success can be trusted"),
-        Told("nothing", [], "0 agents made 0 runs of 0 tasks."),
-    ],
-    ids=lambda case: case.desc,
-)
-def test_the_summary_is_written_from_the_numbers(case: Told) -> None:
-    corpus = evaluate_corpus(case.runs, desk.graphs(), resamples=50)
+UNKNOWN = [a_run("r", task="refund-1").finish(None).run()]
+TOLD: dict[str, tuple[list[Run], str]] = {
+    "a success that misleads": (
+        _few(desk.careful, desk.lucky),
+        "of the 2 successes with evidence, 1 (50%) left out a critical sub-goal",
+    ),
+    "an honest success": (
+        _few(desk.careful),
+        "Of the one success with evidence, none left out a critical sub-goal.",
+    ),
+    "only failures": (_few(desk.failing), "0 (0%) succeeded"),
+    "no outcome": (UNKNOWN, "None of them records whether it succeeded."),
+    "a broken record": (
+        [desk.lucky(1).run(), desk.lucky(2).run("ALTERED")],
+        "1 more record left out as broken.",
+    ),
+    "what to fix": (
+        _few(desk.lucky, desk.lucky),
+        "Fix first: “Check policy”, critical and not completed in 2 runs.",
+    ),
+    "no plan graph": ([desk.stray().run()], "It is unknown whether success can be trusted"),
+    "nothing": ([], "0 agents made 0 runs of 0 tasks."),
+}
+
+
+@pytest.mark.parametrize(("runs", "says"), TOLD.values(), ids=TOLD)
+def test_the_summary_is_written_from_the_numbers(runs: list[Run], says: str) -> None:
+    corpus = evaluate_corpus(runs, desk.graphs(), resamples=50)
     for full in (False, True):
         page = html_report(corpus, full=full)
-        assert case.says in Parsed(page.split('class="lead"')[1].split("</section>")[0]).words
+        assert says in Parsed(page.split('class="lead"')[1].split("</section>")[0]).words
         assert "nan" not in re.findall(r"[a-z]+", page.lower())
         assert "would" not in page
 
@@ -236,7 +215,9 @@ def samples() -> Corpus:
     return evaluate_corpus(runs, load_graphs(ROOT / "sample_runs" / "graphs"), resamples=100)
 
 
-def test_the_full_report_names_every_run_that_failed_or_contradicts_itself(samples: Corpus) -> None:
+def test_the_full_report_names_every_run_that_failed_and_the_focused_one_says_what_it_leaves_out(
+    samples: Corpus,
+) -> None:
     page = html_report(samples, full=True)
     words = Parsed(page).words
     wrong = [run.run_id for run in samples.runs.values() if run.success is False]
@@ -244,13 +225,9 @@ def test_the_full_report_names_every_run_that_failed_or_contradicts_itself(sampl
     assert len(wrong) > 200
     assert [name for name in wrong if name not in words] == []
     assert len(page.encode()) < 3_000_000
-
-
-def test_the_focused_report_is_short_and_says_what_it_leaves_out(samples: Corpus) -> None:
-    page = html_report(samples)
-    assert len(page.encode()) < 100_000
-    words = Parsed(page).words
-    assert re.search(r"shown: \d+ of \d+", words)
+    focused = html_report(samples)
+    assert len(focused.encode()) < 100_000
+    assert re.search(r"shown: \d+ of \d+", Parsed(focused).words)
 
 
 def test_runs_that_share_a_picture_share_every_status(samples: Corpus) -> None:

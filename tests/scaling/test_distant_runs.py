@@ -63,17 +63,23 @@ def test_a_moment_keeps_its_time_zone(tmp_path: Path) -> None:
     assert run.started.ts.isoformat().endswith("+02:00")
 
 
-def test_a_distant_run_can_be_sent_on_and_a_detail_of_a_ledger_that_changed_is_an_error(
-    tmp_path: Path,
-) -> None:
-    ledger = tmp_path / "a.jsonl"
-    ledger.write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
-    [(run, distant)], [(_, another)] = both(ledger), both(ledger)
-    assert sent(distant).events == run.events
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
+    return tmp_path / "a.jsonl"
+
+
+def test_a_detail_of_a_ledger_that_changed_meanwhile_is_an_error(ledger: Path) -> None:
+    [(_, distant)] = both(ledger)
     ledger.write_bytes(b"\n".join(a_run("r").call("read").finish(True).lines))
     with pytest.raises(UntakenError) as error:
-        another.actions  # noqa: B018
+        distant.actions  # noqa: B018
     assert error.value.code == "ledger-changed"
+
+
+def test_a_distant_run_can_be_sent_on(ledger: Path) -> None:
+    [(run, distant)] = both(ledger)
+    assert sent(distant).events == run.events
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system refuses such names")

@@ -16,6 +16,7 @@ from test_scored_while_read import BLOCK, LEDGERS
 
 from untaken import limits
 from untaken.analysis.corpus import score_runs
+from untaken.errors import UntakenError
 from untaken.facts.making import MadeFacts, facts_part, write_facts
 from untaken.facts.rows import RunWithScore
 from untaken.facts.scaling import distant
@@ -88,7 +89,11 @@ def test_the_rows_and_findings_are_those_of_runs_held_together(
         (tmp_path / f"{name}.jsonl").write_bytes(content)
     places: list[Place] = sorted(tmp_path.glob("*.jsonl"))
     for cluster in (None, InChunks()):
-        assert_as_held(tmp_path / "facts", places, verdicts, missing, cluster)
+        if case == "nothing":
+            with pytest.raises(UntakenError, match="nothing-to-write"):
+                made(tmp_path / "facts", places, verdicts, missing, cluster)
+        else:
+            assert_as_held(tmp_path / "facts", places, verdicts, missing, cluster)
 
 
 @pytest.mark.parametrize(("verdicts", "missing"), RULES, ids=["all", "some"])
