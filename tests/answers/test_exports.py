@@ -100,9 +100,7 @@ def test_the_report_of_a_page_is_the_one_that_the_verb_writes(full: bool, files:
 
 @pytest.mark.parametrize("order", ["severity", "teaches"])
 @pytest.mark.parametrize("agents", [None, "other", "careful"])
-def test_an_exported_review_is_what_the_verb_prints(
-    order: str, agents: str | None, files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_exported_review_is_what_the_verb_prints(order, agents, files, capsys) -> None:
     """With the same runs, filters, order and rules."""
     store, corpus, reading = opened(files)
     with store:
@@ -122,8 +120,6 @@ def test_an_exported_review_is_what_the_verb_prints(
     assert dump(document) == capsys.readouterr().out
 
 
-def test_an_agent_or_task_that_nobody_ran_is_a_wrong_use(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_agent_or_task_that_nobody_ran_is_a_wrong_use(files, capsys) -> None:
     assert main(["score", "a.jsonl", "--graphs", "g", "--compared", "nobody", "--json"]) == 2
     assert "no unbroken run is of an agent or a task 'nobody'" in capsys.readouterr().err

@@ -91,9 +91,7 @@ def test_every_kind_names_runs_lines_and_a_test(kind: str, packets: dict[str, Pa
 
 
 @pytest.mark.parametrize("kind", ["fix", "cause", "versions"])
-def test_a_failed_run_says_expected_actual_and_where_it_was_shown(
-    kind: str, packets: dict[str, Packet]
-) -> None:
+def test_a_failed_run_says_expected_actual_and_where_it_was_shown(kind, packets) -> None:
     run = packets[kind].runs[0]
     assert [(one.field, one.expected, one.actual) for one in run.differences] == [
         ("order", '"HAT276"', '"HAT201"')
@@ -192,9 +190,7 @@ def test_a_command_to_paste_is_one_line_and_runs_nothing_of_the_name_of_a_task(t
         ("compare {d} --graphs {d} --versions 1 2 --packet 1", "versions"),
     ],
 )
-def test_verbs_print_the_packet_of_an_item_alone(
-    verb: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verbs_print_the_packet_of_an_item_alone(verb, kind, tmp_path, capsys) -> None:
     words = [word.format(d=desk(tmp_path)) for word in verb.split()]
     assert main(words) == 0
     assert capsys.readouterr().out.startswith("# ")
@@ -206,9 +202,7 @@ def test_verbs_print_the_packet_of_an_item_alone(
     assert "packet-unknown" in capsys.readouterr().err
 
 
-def test_the_test_of_a_packet_fails_on_its_runs_and_passes_on_repaired_ones(
-    packets: dict[str, Packet], tmp_path: Path
-) -> None:
+def test_the_test_of_a_packet_fails_on_its_runs_and_passes_on_repaired_ones(packets, tmp_path) -> None:
     test = packets["fix"].test
     (tmp_path / test.file).write_text(test.plan, encoding="utf-8")
     for name, right in (("old", False), ("new", True)):

@@ -54,9 +54,7 @@ ONE = Unscored("one task")
         (None, "no task has a value for both"),
     ],
 )
-def test_a_difference_says_who_is_better_or_how_much_it_takes_to_show(
-    pair: PairedDifference | None, says: str
-) -> None:
+def test_a_difference_says_who_is_better_or_how_much_it_takes_to_show(pair, says) -> None:
     assert says in Parsed(difference_words(pair, 3)).words
 
 

@@ -45,9 +45,7 @@ def answered() -> RunBuilder:
         ("nothing", a_run("r"), "", "", ""),
     ],
 )
-def test_the_three_answers_are_read_off_the_record(
-    desc: str, run: RunBuilder, asked: str, target: str, got: str
-) -> None:
+def test_the_three_answers_are_read_off_the_record(desc, run, asked, target, got) -> None:
     found = run_brief(run.finish(False).run(), GRAPH)
     assert (found.asked, found.target, found.got) == (asked, target, got), desc
 

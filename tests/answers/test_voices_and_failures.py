@@ -95,9 +95,7 @@ DIFFERING = [
 
 
 @pytest.mark.parametrize(("desc", "words", "want"), DIFFERING, ids=[case[0] for case in DIFFERING])
-def test_reviewers_differ_until_it_is_settled(
-    desc: str, words: list[tuple[str, bool | None, bool]], want: bool
-) -> None:
+def test_reviewers_differ_until_it_is_settled(desc, words, want) -> None:
     run = a_run().finish()
     for by, passed, settles in words:
         run.add(Verdict, sub_goal="x", passed=passed, by=by, settles=settles)

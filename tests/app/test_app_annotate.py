@@ -71,9 +71,7 @@ def node(graph: PlanGraph, name: str) -> SubGoal:
     return next(one for one in graph.sub_goals if one.id == name)
 
 
-def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(folder, monkeypatch) -> None:
     app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
     assert "no unsaved changes" in said(app)
     field(app, "sub_goal_expr").set_value("state.read == false").run()
@@ -308,9 +306,7 @@ def test_a_graph_that_is_pasted_over_another_keeps_its_checks_unless_asked_other
         assert ("It is identical to the open graph" in plain(app)) is (fill and kind != "csv")
 
 
-def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(folder, monkeypatch) -> None:
     app = opened(folder, monkeypatch, graph="desk")
     next(one for one in app.text_input if one.label == "Graph id").set_value("dance")
     next(one for one in app.text_input if one.label == "Tasks it covers").set_value("other")
@@ -347,9 +343,7 @@ def typed(app: AppTest, **changes: Any) -> AppTest:
     return app
 
 
-def test_rows_of_the_table_are_commands_and_the_table_stays_until_an_id_changes(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_rows_of_the_table_are_commands_and_the_table_stays_until_an_id_changes(folder, monkeypatch) -> None:
     app = view(opened(folder, monkeypatch, graph="desk"), "Table")
     first = app.session_state["annotate_sheet"]
     new = {"id": "new", "deps": ["policy"]}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from builders import a_run
 from sessions import go_to, said, session
 
@@ -25,9 +22,7 @@ def paid(name: str, many: int, task: str = "t{}", agent: str = "agent") -> bytes
     return b"".join(run.call("pay", ok=True, amount=67, n=run.run_id).finish().ledger() for run in made)
 
 
-def test_a_click_drafts_the_proposed_edit_and_scores_nothing_by_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_drafts_the_proposed_edit_and_scores_nothing_by_it(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path) as store:
         store.add("refund.plan.yaml", GRAPH)
         store.add("runs.jsonl", paid("r", 5))
@@ -42,9 +37,7 @@ def test_a_click_drafts_the_proposed_edit_and_scores_nothing_by_it(
         assert store.newest_version("refund").version == 1
 
 
-def test_a_plan_that_no_run_has_is_called_that_on_audit_and_overview(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_that_no_run_has_is_called_that_on_audit_and_overview(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path) as store:
         store.add("refund.plan.yaml", GRAPH.replace(b'"*"', b'"other-*"'))
         store.add("runs.jsonl", a_run("r", task="t").call("pay", ok=True).finish().ledger())
@@ -54,9 +47,7 @@ def test_a_plan_that_no_run_has_is_called_that_on_audit_and_overview(
     assert "1 plan graph names no task of these runs" in said(go_to(app, "overview"))
 
 
-def test_plans_of_agents_that_are_not_compared_come_with_all_agents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plans_of_agents_that_are_not_compared_come_with_all_agents(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path) as store:
         for name, many in (("refund", 6), ("booking", 5)):
             graph = GRAPH.replace(b"id: refund", b"id: " + name.encode())

@@ -154,9 +154,7 @@ def test_damaged_files_are_said_and_cost_only_themselves(folder: Path, monkeypat
         assert f"{COMPARED} runs · " in said(app)
 
 
-def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(folder, monkeypatch) -> None:
     pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
     from pydantic_ai.messages import ModelResponse, ToolCallPart
     from pydantic_ai.models.function import AgentInfo, FunctionModel

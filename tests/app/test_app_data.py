@@ -22,9 +22,7 @@ from untaken.workspace.intake import take_in
 Patch = pytest.MonkeyPatch
 
 
-def test_a_removed_file_is_in_no_figure_and_is_restored_with_a_button(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_removed_file_is_in_no_figure_and_is_restored_with_a_button(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path) as store:
         store.add("careful.jsonl", desk.careful(1).ledger())
         store.remove(store.add("lucky.jsonl", desk.lucky(1).ledger()).digest)
@@ -73,9 +71,7 @@ def test_imported_events_count_once_somebody_confirms_them(tmp_path: Path, monke
         assert line.message.startswith("ann confirmed 1 VERDICT signed human:boss")
 
 
-def test_the_loss_of_a_trace_that_is_converted_again_is_there_at_once(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_the_loss_of_a_trace_that_is_converted_again_is_there_at_once(folder, monkeypatch) -> None:
     with Workspace(folder) as store:
         for loss in ("one message left out", "two messages left out"):
             store.keep_traces([KeptTrace(name="t.json", data=b"[]", kind="tau-bench", loss=(loss,))])
@@ -100,9 +96,7 @@ def names(app: Any) -> list[str]:
     return next(list(shown.value["name"]) for shown in app.dataframe if "bytes" in shown.value)
 
 
-def test_of_many_files_a_part_is_shown_at_a_time_and_each_is_found_by_name(
-    many: Path, monkeypatch: Patch
-) -> None:
+def test_of_many_files_a_part_is_shown_at_a_time_and_each_is_found_by_name(many, monkeypatch) -> None:
     app = session(many, monkeypatch, "data")
     assert "5 files · 5 runs" in said(app)
     assert names(app) == ["one.jsonl", "two.jsonl"]
@@ -211,9 +205,7 @@ def test_a_sample_is_drafted_corrected_and_saved(tmp_path: Path, monkeypatch: py
     assert row.kind is None
 
 
-def test_a_mapping_file_that_is_damaged_is_named_and_stops_no_upload(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mapping_file_that_is_damaged_is_named_and_stops_no_upload(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path / "w") as store:
         (store.path / "mappings").mkdir()
         (store.path / "mappings" / "bad.mapping.yaml").write_text("format: [")
@@ -246,9 +238,7 @@ def logged(workspace: Path) -> list[tuple[str, str | None]]:
         return [(entry.code, entry.run) for entry in store.audit_log()]
 
 
-def test_every_broken_run_is_listed_on_the_data_page_and_logged_once(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_every_broken_run_is_listed_on_the_data_page_and_logged_once(tmp_path, monkeypatch) -> None:
     source, at = broken_folder(tmp_path / "source"), tmp_path / "workspace"
     Workspace.open_folder(source, at=at).close()
     before = contents(tmp_path)
@@ -267,9 +257,7 @@ def test_every_broken_run_is_listed_on_the_data_page_and_logged_once(
     assert contents(tmp_path) == before
 
 
-def test_where_every_run_is_broken_a_page_says_so_and_leads_to_the_data(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_where_every_run_is_broken_a_page_says_so_and_leads_to_the_data(tmp_path, monkeypatch) -> None:
     with Workspace.open_folder(tmp_path) as store:
         store.add("a.jsonl", desk.careful(2).ledger().replace(b'"search"', b'"sealed"', 1))
     app = session(tmp_path, monkeypatch)

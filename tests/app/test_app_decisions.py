@@ -193,9 +193,7 @@ def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch:
     assert waiting(folder) == 0
 
 
-def test_a_damaged_file_of_applied_signals_is_said_and_costs_nothing_else(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_a_damaged_file_of_applied_signals_is_said_and_costs_nothing_else(folder, monkeypatch) -> None:
     (folder / POLICY).write_bytes(b"nonsense\n")
     app = signals(folder, monkeypatch)
     assert metrics(app)["Observations"] == str(len(memory_of(folder)))

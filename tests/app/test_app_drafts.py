@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,7 +152,5 @@ def test_no_word_is_lost_and_none_lands_on_another_run(request: pytest.FixtureRe
 
 
 @pytest.mark.parametrize("page", ["data", "criteria", "annotate"])
-def test_where_files_are_uploaded_it_is_said_who_sees_them(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_files_are_uploaded_it_is_said_who_sees_them(page, tmp_path, monkeypatch) -> None:
     assert "shares one workspace" in said(session(tmp_path, monkeypatch, page))

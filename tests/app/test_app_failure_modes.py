@@ -88,9 +88,7 @@ def tasks(app: AppTest) -> list[str]:
     return [row["run"].rpartition(" on ")[2] for row in found["rows"]]
 
 
-def test_the_review_queue_puts_one_run_of_each_unseen_way_to_fail_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_review_queue_puts_one_run_of_each_unseen_way_to_fail_first(tmp_path, monkeypatch) -> None:
     store = Workspace(tmp_path)
     for n, error in enumerate("aabbb"):
         run = a_run(f"r{n}", task=f"t{n}").call("look").observe(f"error {error}", ok=False)
@@ -146,9 +144,7 @@ def test_it_is_offered_on_failure_modes_only_and_followed_on_review_and_run_too(
         assert {"guide_next", "guide_dismiss"} <= keys(app)
 
 
-def test_every_step_shows_how_far_it_is_and_the_next_one_is_offered(
-    store: Workspace, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_every_step_shows_how_far_it_is_and_the_next_one_is_offered(store, tmp_path, monkeypatch) -> None:
     app = session(tmp_path, monkeypatch, "failure_modes")
     app.button(key="guide_start").click().run()
     assert app.button(key="guide_next").label == "Open the next run"

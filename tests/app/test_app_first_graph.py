@@ -50,9 +50,7 @@ def drafting(folder: Path, monkeypatch: Patch, page: str = "overview") -> AppTes
 
 
 @pytest.mark.parametrize("page", ["overview", "run"])
-def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(
-    imported: Path, monkeypatch: Patch, page: str
-) -> None:
+def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(imported, monkeypatch, page) -> None:
     app = drafting(imported, monkeypatch, page)
     assert "From **8 successful runs**" in said(app)
     meant = [run for run in desk.runs() if "refund-" in run.task_id and not run.integrity.broken]
@@ -76,9 +74,7 @@ def test_a_draft_can_be_edited_first_or_left(how: str, told: str, imported: Path
 
 
 @pytest.mark.parametrize("page", ["overview", "run"])
-def test_where_every_run_failed_a_plan_is_written_for_a_task(
-    tmp_path: Path, monkeypatch: Patch, page: str
-) -> None:
+def test_where_every_run_failed_a_plan_is_written_for_a_task(tmp_path, monkeypatch, page) -> None:
     with Workspace(tmp_path) as store:
         run = a_run("lost", agent="lost", task="swap-[1]").call("look", ok=True).finish(False)
         store.add("lost.jsonl", run.ledger())

@@ -34,9 +34,7 @@ from untaken.views.review import ORDER
 Patch = pytest.MonkeyPatch
 
 
-def test_an_empty_workspace_is_filled_with_the_samples_by_one_click(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_an_empty_workspace_is_filled_with_the_samples_by_one_click(tmp_path, monkeypatch) -> None:
     app = session(tmp_path, monkeypatch)
     listed = said(app)
     assert [one.name for one in formats() if one.name.replace("-", "\\-") not in listed] == []
@@ -45,9 +43,7 @@ def test_an_empty_workspace_is_filled_with_the_samples_by_one_click(
     assert "432 runs · 6 agents" in said(app)
 
 
-def test_the_code_that_records_an_agent_writes_a_ledger_that_is_read(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_the_code_that_records_an_agent_writes_a_ledger_that_is_read(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agent.py").write_text(RECORDED, "utf-8")
     run_path("agent.py")
@@ -82,9 +78,7 @@ def test_the_tour_has_seven_steps_and_is_over_when_dismissed(folder: Path, monke
         ("Decisions", f"p ≤ {ALPHA:.2f}, q ≤ {Q_MAX:.2f} and at least"),
     ],
 )
-def test_every_page_says_how_its_numbers_are_computed_and_the_rule_that_is_in_force(
-    page: str, rule: str
-) -> None:
+def test_every_page_says_how_its_numbers_are_computed_and_the_rule_that_is_in_force(page, rule) -> None:
     assert rule in COMPUTED[page]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +48,7 @@ def was_read(folder: Path) -> bool:
     return evaluating.held(str(folder)).is_read
 
 
-def test_a_server_started_again_shows_the_same_first_page_and_reads_no_run(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_a_server_started_again_shows_the_same_first_page_and_reads_no_run(folder, monkeypatch) -> None:
     before = shown(session(folder, monkeypatch))
     assert was_read(folder)
     evaluating.keep_made().join()
@@ -63,9 +61,7 @@ def test_a_server_started_again_shows_the_same_first_page_and_reads_no_run(
     assert was_read(folder), "a page that needs the runs reads them"
 
 
-def test_under_another_rule_runs_are_read_once_and_its_answers_kept_too(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_under_another_rule_runs_are_read_once_and_its_answers_kept_too(folder, monkeypatch) -> None:
     session(folder, monkeypatch)
     app = started_again(folder, monkeypatch)
     app.sidebar.radio(key="rules_missing").set_value("drop").run()
@@ -103,9 +99,7 @@ def test_a_ledger_changed_by_hand_is_read_and_shown_as_broken(folder: Path, monk
 
 
 @pytest.mark.parametrize("damage", [lambda file: file.write_bytes(file.read_bytes()[:-1]), Path.unlink])
-def test_answers_that_are_damaged_or_gone_are_worked_out_again(
-    damage: Callable[[Path], object], folder: Path, monkeypatch: Patch
-) -> None:
+def test_answers_that_are_damaged_or_gone_are_worked_out_again(damage, folder, monkeypatch) -> None:
     before = shown(session(folder, monkeypatch))
     evaluating.keep_made().join()
     for file in (folder / FOLDER).glob("answer.*"):

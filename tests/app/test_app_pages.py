@@ -117,9 +117,7 @@ def upload(app: AppTest, files: dict[str, bytes]) -> AppTest:
     return show_tab(app, "taken-open", True)  # the table of them, too
 
 
-def test_many_files_at_once_one_row_each_and_the_good_ones_taken_once(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_many_files_at_once_one_row_each_and_the_good_ones_taken_once(tmp_path, monkeypatch) -> None:
     files = many_files()
     app = upload(session(tmp_path, monkeypatch, "data"), files)
     rows = table(app, "Uploads").set_index("file")

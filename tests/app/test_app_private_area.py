@@ -60,9 +60,7 @@ def everything(app: AppTest) -> str:
     return "\n".join([*(words for _, words in sent(app)), *tables])
 
 
-def test_a_private_upload_is_scored_on_the_same_pages_and_nobody_else_sees_it(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_a_private_upload_is_scored_on_the_same_pages_and_nobody_else_sees_it(folder, monkeypatch) -> None:
     mine, other = uploaded_privately(folder, monkeypatch), session(folder, monkeypatch)
     token = str(mine.session_state[private_session.TOKEN])
     for page in PAGES:
@@ -76,9 +74,7 @@ def test_a_private_upload_is_scored_on_the_same_pages_and_nobody_else_sees_it(
         assert [file.name for file in shared.files()] == ["desk.plan.yaml", "known.jsonl"]
 
 
-def test_the_browser_that_keeps_the_token_comes_back_to_it_until_it_is_discarded(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_the_browser_that_keeps_the_token_comes_back_to_it_until_it_is_discarded(folder, monkeypatch) -> None:
     mine = uploaded_privately(folder, monkeypatch)
     kept = quote(json.dumps({"area": mine.session_state[private_session.TOKEN]}))
     monkeypatch.setattr(ContextProxy, "cookies", {frame.cookie(): kept})

@@ -82,9 +82,7 @@ def test_without_a_plan_graph_no_figure_is_empty(tmp_path: Path, monkeypatch: Pa
         assert "Agreement" not in [tab.label for tab in app.tabs]
 
 
-def test_a_figure_is_made_again_only_when_what_it_shows_changes(
-    folder: Path, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_figure_is_made_again_only_when_what_it_shows_changes(folder, tmp_path, monkeypatch) -> None:
     own = shutil.copytree(folder, tmp_path / "own")  # no other test has drawn it
     made: list[str] = []
     make = figures.rank_flow
@@ -154,9 +152,7 @@ def expected(agent: str | None = None) -> tuple[FixItem, ...]:
     return triage(corpus(), agents=[agent] if agent else []).items
 
 
-def test_the_overview_opens_with_the_first_item_and_links_to_its_runs(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_the_overview_opens_with_the_first_item_and_links_to_its_runs(tmp_path, monkeypatch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
     first = expected()[0]
     assert picker(app, "Look at the runs of").value == first.digest
@@ -167,9 +163,7 @@ def test_the_overview_opens_with_the_first_item_and_links_to_its_runs(
     assert any("Not scored: 20 failed runs" in words for _, words in sent(app))
 
 
-def test_a_choice_links_to_its_runs_at_that_decision_and_to_the_choice(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_choice_links_to_its_runs_at_that_decision_and_to_the_choice(tmp_path, monkeypatch) -> None:
     app = session(a_desk(tmp_path), monkeypatch, "decisions", view="change")
     first = advised(corpus()).choices[0]
     assert links(app, "decision")[:3] == [

@@ -91,9 +91,7 @@ def test_a_case_that_its_new_status_took_out_of_the_filters_stays_until_the_next
     assert "**2 of 3**" in said(press(app, "step_J"))
 
 
-def test_a_metadata_key_is_called_as_it_is_and_apart_from_our_own_fields(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_metadata_key_is_called_as_it_is_and_apart_from_our_own_fields(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path) as store:
         for i in range(3):
             metadata = {"customer_tier": f"tier {i}", "**task**": i, "task": i}
@@ -232,9 +230,7 @@ def modes_of(run: Run) -> list[tuple[str, str, Place]]:
     return [(one.mode, one.by, one.place) for one in counted(run)]
 
 
-def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(tmp_path, monkeypatch) -> None:
     with workspace(tmp_path) as store:
         app = opened(tmp_path, monkeypatch, store)
         app.session_state["timeline"] = {"selection": {"cells": [[2, "what"]]}}
@@ -245,9 +241,7 @@ def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(
         assert note.place == Place(event=2)
 
 
-def test_a_mode_and_a_note_can_be_withdrawn_by_who_wrote_them_only(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_mode_and_a_note_can_be_withdrawn_by_who_wrote_them_only(tmp_path, monkeypatch) -> None:
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
         notes = [note_draft(f"by {who}", author=f"human:{who}") for who in ("ann", "bob")]
@@ -262,9 +256,7 @@ def test_a_mode_and_a_note_can_be_withdrawn_by_who_wrote_them_only(
         assert [note.text for note in notes_of(run_of(store, "r1"))] == ["by bob"]
 
 
-def test_a_judges_suggestion_is_shown_with_its_reason_and_can_be_dismissed(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_judges_suggestion_is_shown_with_its_reason_and_can_be_dismissed(tmp_path, monkeypatch) -> None:
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
         told = {"by": "judge:m", "status": "suggested", "place": PAY, "reason": "two calls of pay"}
@@ -279,9 +271,7 @@ def test_a_judges_suggestion_is_shown_with_its_reason_and_can_be_dismissed(
         assert said_of == [("judge:m", "suggested"), ("human:ann", "withdrawn")]
 
 
-def test_drafts_of_two_places_of_a_run_are_kept_apart_and_survive_a_reload(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_drafts_of_two_places_of_a_run_are_kept_apart_and_survive_a_reload(tmp_path, monkeypatch) -> None:
     with workspace(tmp_path) as store:
         app = opened(tmp_path, monkeypatch, store)
         field(app.text_area, "Note").input("about paying").run()
@@ -324,9 +314,7 @@ def test_agreement_of_two_readers_on_modes_is_on_the_review_page(tmp_path: Path,
         assert (of_mode["located"], of_mode["same_step"], whole["n"]) == (1, 1, 2)
 
 
-def test_the_model_that_the_server_names_is_asked_about_the_last_note(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_the_model_that_the_server_names_is_asked_about_the_last_note(tmp_path, monkeypatch) -> None:
     """Its answer is in the reply store already, so that no model is needed."""
     store = workspace(tmp_path)
     with_modes(tmp_path, "Paid twice", "Wrong order")

@@ -86,9 +86,7 @@ def test_roles_that_mean_nothing_are_refused(tmp_path: Path, words: str) -> None
     [("ann@example.org", 1, 1), ("bob@example.org", 1, 0), ("eve@x.com", 0, 0), ("", 1, 1)],
     ids=["owner", "reviewer", "viewer", "without sign-in on this machine"],
 )
-def test_a_page_offers_what_its_visitor_may_do(
-    folder: Path, monkeypatch: Patch, email: str, notes: int, adds: int
-) -> None:
+def test_a_page_offers_what_its_visitor_may_do(folder, monkeypatch, email, notes, adds) -> None:
     app = visit(folder, monkeypatch, "run", email) if email else session(folder, monkeypatch, "run")
     assert not app.exception
     assert sum(one.label == "Note" for one in app.text_area) == notes
@@ -99,9 +97,7 @@ def test_a_page_offers_what_its_visitor_may_do(
 
 
 @pytest.mark.parametrize("verified", [False, None])
-def test_an_address_that_the_provider_has_not_verified_gives_no_role(
-    folder: Path, monkeypatch: Patch, verified: bool | None
-) -> None:
+def test_an_address_that_the_provider_has_not_verified_gives_no_role(folder, monkeypatch, verified) -> None:
     more = {} if verified is None else {"email_verified": verified}
     app = visit(folder, monkeypatch, "run", "ann@example.org", **more)
     assert sum(one.label == "Note" for one in app.text_area) == (verified is None)

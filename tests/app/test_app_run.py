@@ -85,9 +85,7 @@ def test_how_many_other_runs_fail_at_the_same_place_first_is_said(tmp_path: Path
     assert "1 other run fails here first" in words
 
 
-def test_of_a_run_without_a_plan_it_is_said_why_somebody_found_it_lacking(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_of_a_run_without_a_plan_it_is_said_why_somebody_found_it_lacking(tmp_path, monkeypatch) -> None:
     run = a_run("r").verdict("search", False, "human:ann", reason="read no page").finish(False)
     with Workspace(tmp_path) as store:
         store.add("r.jsonl", run.ledger())
@@ -95,9 +93,7 @@ def test_of_a_run_without_a_plan_it_is_said_why_somebody_found_it_lacking(
     assert "search, by human:ann: read no page" in words
 
 
-def test_the_advice_is_not_about_another_failure_than_the_headline(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_the_advice_is_not_about_another_failure_than_the_headline(tmp_path, monkeypatch) -> None:
     goals = [
         {"id": "never", "title": "Notify", "check": {"tool_call": {"name": "notify"}}},
         {"id": "wrong", "check": {"tool_call": {"name": "pay", "arguments": {"amount": 5}}}},
@@ -204,9 +200,7 @@ def test_a_run_that_is_too_long_for_a_browser_is_shown_in_parts_and_the_page_say
     assert len(table(app, "Events of this run")) == 4
 
 
-def test_compare_lays_two_transcripts_side_by_side_and_marks_what_differs(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_compare_lays_two_transcripts_side_by_side_and_marks_what_differs(tmp_path, monkeypatch) -> None:
     right = a_run("right", agent="sure", task="ticket-1").say("Please refund me", "user")
     right.call("search", ok=True).call("refund", ok=True, amount=5, to="card").finish()
     with Workspace.open_folder(tmp_path) as store:

@@ -127,9 +127,7 @@ ALIKE = {
 
 
 @pytest.mark.parametrize("desc", ALIKE)
-def test_of_runs_that_cannot_be_ranked_the_overview_says_what_rank_says(
-    desc: str, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_of_runs_that_cannot_be_ranked_the_overview_says_what_rank_says(desc, tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         for run in ALIKE[desc]:
@@ -178,9 +176,7 @@ def test_the_plan_graph_whose_sub_goals_are_shown_is_in_the_address(folder: Path
 @pytest.mark.parametrize(
     ("page", "key", "tab"), [("run", "run_tabs", "Events"), ("rankings", "rankings_tabs", "Standings")]
 )
-def test_the_open_tab_is_in_the_address(
-    folder: Path, monkeypatch: Patch, page: str, key: str, tab: str
-) -> None:
+def test_the_open_tab_is_in_the_address(folder, monkeypatch, page, key, tab) -> None:
     app = show_tab(session(folder, monkeypatch, page), key, tab)
     assert held(app, "tab") == [tab]
     theirs = session(folder, monkeypatch, "data")

@@ -82,9 +82,7 @@ def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, m
     assert metrics(app)["Revised"] == str(planning_summary(RECORD).changed - 1)
 
 
-def test_a_policy_without_skills_is_not_asked_to_wait_for_a_decision(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_policy_without_skills_is_not_asked_to_wait_for_a_decision(tmp_path, monkeypatch) -> None:
     store = with_record(
         tmp_path, *(msgspec.structs.replace(step, begun=None, causes=None) for step in RECORD.steps)
     )
@@ -112,9 +110,7 @@ def test_records_beside_the_ledgers_are_found_and_a_broken_one_is_named_and_cost
     assert any("broken" in warning.value for warning in app.warning)
 
 
-def test_it_needs_no_simulator_and_every_figure_has_its_heading_as_its_title(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_it_needs_no_simulator_and_every_figure_has_its_heading_as_its_title(folder, monkeypatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "crafter"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "crafter", None)

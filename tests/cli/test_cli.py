@@ -74,9 +74,7 @@ WITHOUT_FIGURES = [
 TEXTS = {"model", "kind", "code", "direction", "file", "line", "run", "cost_unit", "as_of", "task_repeat"}
 
 
-def test_every_figure_that_is_null_has_its_reason_beside_it(
-    tmp_path: Path, world: Path, capsys: Capture
-) -> None:
+def test_every_figure_that_is_null_has_its_reason_beside_it(tmp_path, world, capsys) -> None:
     ledger = tmp_path / "a.jsonl"
     runs = [desk.a_run(f"{agent}{n}", agent=agent, task=f"refund-{n}") for agent in "ab" for n in (1, 2)]
     runs[0].select("x", "y").select("x", "y").finish(None, cost=None)
@@ -153,13 +151,7 @@ ADDRESSES = (
 
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize("verb", ["score", "score --json", "convert -o out", "review --workspace"])
-def test_no_message_tells_what_is_secret_in_an_address(
-    address: str,
-    verb: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: Capture,
-) -> None:
+def test_no_message_tells_what_is_secret_in_an_address(address, verb, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     assert main([*verb.split(), address]) == 2
     out, err = capsys.readouterr()

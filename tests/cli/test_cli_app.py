@@ -19,9 +19,7 @@ def test_a_demonstration_is_no_part_of_a_teams_database(monkeypatch: pytest.Monk
     assert "UNTAKEN_STORE" not in _settings(Namespace(workspace="w", demo=False))
 
 
-def test_a_demonstration_writes_into_no_workspace_that_was_not_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_demonstration_writes_into_no_workspace_that_was_not_named(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("UNTAKEN_WORKSPACE", "/srv/team")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     made = _settings(Namespace(workspace=None, demo=True))
@@ -31,9 +29,7 @@ def test_a_demonstration_writes_into_no_workspace_that_was_not_named(
     assert _settings(Namespace(workspace=None, demo=False))["UNTAKEN_WORKSPACE"] == "/srv/team"
 
 
-def test_another_address_is_refused_where_nothing_keeps_strangers_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_address_is_refused_where_nothing_keeps_strangers_out(monkeypatch, tmp_path, capsys) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     for address in ("0.0.0.0", "::", "192.0.2.7", "untaken.example.org"):
         assert main(["app", str(tmp_path), "--address", address]) == 2

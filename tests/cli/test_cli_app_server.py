@@ -118,9 +118,7 @@ HOSTS = [
 
 @pytest.mark.parametrize("path", ["/", "/_stcore/health"])
 @pytest.mark.parametrize(("host", "want"), HOSTS, ids=[host for host, _ in HOSTS])
-def test_only_hosts_that_the_app_is_meant_for_are_answered(
-    address: str, path: str, host: str, want: int
-) -> None:
+def test_only_hosts_that_the_app_is_meant_for_are_answered(address, path, host, want) -> None:
     assert status(f"http://{address}{path}", host) == want
 
 
@@ -172,9 +170,7 @@ asyncio.run(serve())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGTERM is of POSIX")
-def test_no_temporary_file_is_left_when_the_app_ends_or_starts_again(
-    served: Callable[..., Served], tmp_path: Path
-) -> None:
+def test_no_temporary_file_is_left_when_the_app_ends_or_starts_again(served, tmp_path) -> None:
     server, _ = served(TMPDIR=str(tmp_path))
     assert len(list(tmp_path.glob("untaken-*"))) == 1
     server.kill()

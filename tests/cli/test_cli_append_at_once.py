@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import filelock
@@ -118,9 +117,7 @@ def mappings_wanted(folder: Path) -> tuple[Path, list[str], str, set[str], int]:
 
 
 @pytest.mark.parametrize("wanted", [verdicts_wanted, mappings_wanted])
-def test_two_judges_at_once_write_each_verdict_once(
-    wanted: Callable[[Path], tuple[Path, list[str], str, set[str], int]], tmp_path: Path
-) -> None:
+def test_two_judges_at_once_write_each_verdict_once(wanted, tmp_path) -> None:
     pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
     ledger, more, found, kinds, count = wanted(tmp_path)
     words = ["judge", str(ledger), "--graphs", str(tmp_path), "--replies", str(tmp_path / "replies")]

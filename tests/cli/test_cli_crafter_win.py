@@ -60,9 +60,7 @@ def test_what_cannot_be_played_is_said(code: str, capsys: pytest.CaptureFixture[
     assert f"[{code}]" in capsys.readouterr().err
 
 
-def test_without_the_extra_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys) -> None:
     for name in [n for n in sys.modules if n == "crafter" or n.startswith("crafter.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "untaken.simulator.crafter.stock", raising=False)

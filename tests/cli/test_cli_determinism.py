@@ -77,18 +77,14 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("number", range(len(VERBS)), ids=VERBS)
-def test_a_document_is_the_same_in_any_process_and_order_of_files(
-    number: int, twice: tuple[Path, Path]
-) -> None:
+def test_a_document_is_the_same_in_any_process_and_order_of_files(number, twice) -> None:
     first, second = ((folder / f"{number}.json").read_bytes() for folder in twice)
     assert len(first) > 500
     assert first == second
 
 
 @pytest.mark.parametrize("name", ["m.memory.jsonl", "m.signals.jsonl", *ledgers()])
-def test_a_file_that_is_written_is_the_same_in_any_process_and_order_of_files(
-    name: str, twice: tuple[Path, Path]
-) -> None:
+def test_a_file_that_is_written_is_the_same_in_any_process_and_order_of_files(name, twice) -> None:
     first, second = ((folder / name).read_bytes() for folder in twice)
     assert first == second
     if name not in ("m.memory.jsonl", "m.signals.jsonl", "broken.jsonl", "stray.jsonl"):

@@ -127,9 +127,7 @@ def test_the_package_loads_nothing_until_a_name_is_used() -> None:
 
 
 @pytest.mark.parametrize("verb", LEAVES)
-def test_the_help_of_a_verb_ends_in_examples_that_are_valid_commands(
-    verb: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_help_of_a_verb_ends_in_examples_that_are_valid_commands(verb, capsys) -> None:
     assert main([*verb.split(), "--help"]) == 0
     shown = capsys.readouterr().out
     for example in EXAMPLES[verb]:
@@ -176,9 +174,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("words", "usage", "answer"), WRONG.values(), ids=WRONG)
-def test_a_wrong_option_is_answered_with_the_usage_of_its_verb(
-    words: str, usage: str, answer: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_option_is_answered_with_the_usage_of_its_verb(words, usage, answer, capsys) -> None:
     assert main(words.split()) == 2
     printed = capsys.readouterr().err
     assert printed.startswith(usage)
@@ -211,9 +207,7 @@ def test_bash_completes(typed: str, offered: set[str], capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_accept_their_script_and_it_names_every_verb_and_option(
-    shell: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_shells_accept_their_script_and_it_names_every_verb_and_option(shell, capsys) -> None:
     text = script(shell, capsys)
     wanted = ["counterfactual", "discover", "drop"] + (["--verdicts"] if shell == "zsh" else ["-l verdicts"])
     assert [word for word in wanted if word not in text] == []
@@ -245,9 +239,7 @@ def holds(shown: list[str], printed: list[str]) -> bool:
     return bool(printed) and shown[0] == printed[0] and holds(shown[1:], printed[1:])
 
 
-def test_the_output_shown_is_what_the_program_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_output_shown_is_what_the_program_prints(tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "sample_runs").symlink_to(ROOT / "sample_runs")
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall(DOCUMENTED)

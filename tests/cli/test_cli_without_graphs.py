@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,9 +47,7 @@ def test_tasks_that_cost_the_same_say_nothing_of_what_others_cost() -> None:
 
 
 @pytest.mark.parametrize("verb", ["score", "triage", "counterfactual", "export --to parquet -o {out}"])
-def test_the_largest_doubles_stop_no_verb(
-    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_largest_doubles_stop_no_verb(verb, tmp_path, capsys) -> None:
     huge = 1.7e308
     made = []
     for n in range(6):

@@ -82,9 +82,7 @@ def test_the_message_in_the_junit_file_says_what_is_missed_where_to_look_and_wha
     ],
     ids=["unscored", "the interval of few runs"],
 )
-def test_an_unscored_requirement_fails_with_its_reason(
-    words: tuple[str, ...], says: str, folder: Path, pytester: pytest.Pytester
-) -> None:
+def test_an_unscored_requirement_fails_with_its_reason(words, says, folder, pytester) -> None:
     ledgers = "runs/ledgers/careful-10.jsonl" if "--untaken-on=interval" in words else "runs/ledgers"
     done = checked(pytester, ledgers, GRAPHS, REQUIRE, *words)
     done.assert_outcomes(passed=1, failed=1)
@@ -108,9 +106,7 @@ def test_a_broken_ledger_fails_the_test_of_the_records(folder: Path, pytester: p
         ("runs/graphs --untaken-graphs=runs/graphs --untaken-require=coverage>=0.1", "*no-ledgers*"),
     ],
 )
-def test_what_cannot_be_carried_out_is_a_usage_error(
-    words: str, says: str, folder: Path, pytester: pytest.Pytester
-) -> None:
+def test_what_cannot_be_carried_out_is_a_usage_error(words, says, folder, pytester) -> None:
     done = checked(pytester, *words.split())
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines([says])
@@ -124,9 +120,7 @@ def test_it_works_beside_other_tests_and_can_be_selected(folder: Path, pytester:
 
 
 @pytest.mark.parametrize("words", [(), ("-p", "no:untaken")])
-def test_a_pytest_run_without_requirements_is_left_alone(
-    words: tuple[str, ...], folder: Path, pytester: pytest.Pytester
-) -> None:
+def test_a_pytest_run_without_requirements_is_left_alone(words, folder, pytester) -> None:
     pytester.makepyfile(
         test_other="import sys\n"
         "def test_other(): assert not {'untaken.analysis.gate', 'numpy'} & set(sys.modules)"

@@ -191,9 +191,7 @@ def test_of_many_runs_that_are_all_alike_two_are_shown_and_one_that_is_asked_for
         ([good(1), a(2, task="another").finish()], {}, "compare-too-few"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
-    builders: list[RunBuilder], asked: dict[str, object], code: str
-) -> None:
+def test_what_cannot_be_compared_is_refused(builders, asked, code) -> None:
     with pytest.raises(UntakenError) as refused:
         side_by_side(list(builders), **asked)
     assert refused.value.code == code

@@ -109,9 +109,7 @@ UPLOADS: list[tuple[str, tuple[UploadResult, ...], list[tuple[str, str, int, int
 
 
 @pytest.mark.parametrize(("desc", "taken", "want"), UPLOADS, ids=[case[0] for case in UPLOADS])
-def test_an_upload_is_one_row_that_says_what_it_gave(
-    desc: str, taken: tuple[UploadResult, ...], want: list[tuple[str, str, int, int]]
-) -> None:
+def test_an_upload_is_one_row_that_says_what_it_gave(desc, taken, want) -> None:
     assert [(one.mark, one.status, one.runs, len(one.members)) for one in uploads(taken)] == want, desc
 
 
@@ -123,9 +121,7 @@ def test_an_upload_is_one_row_that_says_what_it_gave(
         ("a part of an archive had arrived", (SOUND, member(SOUND)), ["⚠", "✓"]),
     ],
 )
-def test_a_stopped_upload_says_of_each_file_whether_it_was_added(
-    desc: str, arrived: tuple[UploadResult, ...], marks: list[str]
-) -> None:
+def test_a_stopped_upload_says_of_each_file_whether_it_was_added(desc, arrived, marks) -> None:
     found = uploads(stopped_uploads(["all.zip", "sound.jsonl"], arrived))
     assert [one.mark for one in found] == marks, desc
     assert all(one.reasons[0].code == "upload-stopped" for one in found if one.mark != "✓")

@@ -50,9 +50,7 @@ def row_words(figure: go.Figure) -> str:
         ("critical", [10, 10], ["10.0", "10.0"], []),
     ],
 )
-def test_a_bar_is_as_long_as_what_the_list_is_ordered_by(
-    by: Order, values: list[float], words: list[str], ends: list[float | None]
-) -> None:
+def test_a_bar_is_as_long_as_what_the_list_is_ordered_by(by, values, words, ends) -> None:
     other = replace(ITEM, digest="d2", failed_runs=7, gain=0.1, low=0.05, high=0.2)
     figure = figures.fix_first_bars([ITEM, other], by=by)
     bars, intervals, numbers, _ = figure.data

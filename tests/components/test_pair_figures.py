@@ -162,9 +162,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("desc", "pair", "word", "words"), SENTENCES, ids=[case[0] for case in SENTENCES])
-def test_is_one_really_better_is_answered_in_words(
-    desc: str, pair: PairedDifference, word: str, words: str
-) -> None:
+def test_is_one_really_better_is_answered_in_words(desc, pair, word, words) -> None:
     assert ranking_words.verdict(pair) == word
     assert words in ranking_words.sentences(pair, "A", "B")
 
@@ -184,7 +182,5 @@ def test_how_a_p_was_had_is_said() -> None:
         (a_pair(0.3, None), None, "Neither difference is clear"),
     ],
 )
-def test_a_pair_that_changes_places_says_whether_that_may_be_luck(
-    by_outcome: PairedDifference, by_metric: PairedDifference | None, says: str
-) -> None:
+def test_a_pair_that_changes_places_says_whether_that_may_be_luck(by_outcome, by_metric, says) -> None:
     assert says in ranking_words.turn_words(by_outcome, by_metric)

@@ -39,9 +39,7 @@ def scored_graphs(draw_from: st.DrawFn) -> tuple[dict[str, list[str]], dict[str,
 
 
 @given(scored_graphs())
-def test_collapsing_keeps_every_sub_goal_once_makes_no_cycle_and_never_hides_what_went_wrong(
-    case: tuple[dict[str, list[str]], dict[str, Status]],
-) -> None:
+def test_collapsing_keeps_every_sub_goal_once_makes_no_cycle_and_never_hides_what_went_wrong(case) -> None:
     needs, status = case
     graph = a_graph(needs)
     drawing = draw(graph, a_score(graph, status), readable=0)
@@ -71,9 +69,7 @@ def boxes_overlap(drawing: Drawing, layout: PlanLayout) -> bool:
 
 
 @given(scored_graphs())
-def test_boxes_never_overlap_and_stand_in_layers(
-    case: tuple[dict[str, list[str]], dict[str, Status]],
-) -> None:
+def test_boxes_never_overlap_and_stand_in_layers(case) -> None:
     needs, status = case
     graph = a_graph(needs)
     drawing = draw(graph, a_score(graph, status))
@@ -149,9 +145,7 @@ LABELS = [
 
 
 @pytest.mark.parametrize(("title", "want"), LABELS, ids=[title for title, _ in LABELS])
-def test_a_long_title_gets_a_wider_box_and_breaks_between_arguments(
-    title: str, want: tuple[str, ...]
-) -> None:
+def test_a_long_title_gets_a_wider_box_and_breaks_between_arguments(title, want) -> None:
     assert wrapped(title) == want
 
 

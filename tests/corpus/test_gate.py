@@ -186,17 +186,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("{w}/ledgers", 2, "--require"),
     ],
 )
-def test_the_exit_code_says_whether_all_is_met(
-    words: str, want: int, says: str, world: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_exit_code_says_whether_all_is_met(words, want, says, world, capsys) -> None:
     given_words = f"gate --graphs {world}/graphs --resamples 50 {words.format(w=world)}".split()
     assert main(given_words) == want
     assert says in capsys.readouterr().err
 
 
-def test_the_document_fits_its_schema_and_holds_the_values_of_the_ranking(
-    world: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_document_fits_its_schema_and_holds_the_values_of_the_ranking(world, capsys) -> None:
     common = [str(world / "ledgers"), "--graphs", str(world / "graphs"), "--resamples", "50", "--json"]
     assert main(["gate", "--require", "coverage>=0.9", "--require", "success_rate>=0", *common]) == 1
     found = json.loads(capsys.readouterr().out)

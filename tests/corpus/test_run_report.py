@@ -135,9 +135,7 @@ def test_asking_an_unscored_value_for_its_truth_is_an_error_with_a_hint(ask) -> 
         ask(Unscored("no evidence"))
 
 
-def test_the_readme_example_works_on_converted_traces(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_readme_example_works_on_converted_traces(tmp_path, capsys) -> None:
     put(tmp_path / "in" / "gpt-9-airline.json", [tau_record(), tau_record(trial=1, reward=0.0)])
     converted("tau-bench", tmp_path / "out", tmp_path / "in")
     page = (ROOT / "README.md").read_text("utf-8")

@@ -62,9 +62,7 @@ def held(rows: list[tuple[Run, RunScore]], text: str, **more: Any) -> Any:
         ("no pair", [], [3], "unscored"),
     ],
 )
-def test_a_new_agent_passes_fails_or_needs_more_runs(
-    desc: str, new: list[int], old: list[int], want: str
-) -> None:
+def test_a_new_agent_passes_fails_or_needs_more_runs(desc, new, old, want) -> None:
     rows = recorded("old", *old) + (recorded("new", *new) or [at(0, a_score("new", "elsewhere", 1))])
     (check,) = compared(rows)
     assert check.verdict == want, (desc, check)
@@ -75,9 +73,7 @@ def test_a_new_agent_passes_fails_or_needs_more_runs(
     ("new", "old", "value"),
     [([3] * 60, [3] * 60, 0.0), ([4, 1, 2, 3] * 3, [1, 4, 1, 4] * 3, -0.0), ([4] * 9, [1, 2, 0] * 3, 0.75)],
 )
-def test_two_agents_the_other_way_round_differ_by_as_much(
-    new: list[int], old: list[int], value: float
-) -> None:
+def test_two_agents_the_other_way_round_differ_by_as_much(new, old, value) -> None:
     (one,) = compared(recorded("new", *new) + recorded("old", *old))
     (other,) = compared(recorded("new", *old) + recorded("old", *new))
     assert (one.value, other.value) == pytest.approx((value, -value))
@@ -203,9 +199,7 @@ def test_a_pair_is_looked_at_when_its_later_run_began() -> None:
         ("in flight before the limit", None, 10, (None, 12, "keep_going")),
     ],
 )
-def test_what_does_not_finish_within_the_time_limit_has_failed(
-    desc: str, takes: int | None, now: int, want: tuple[float | None, int, str]
-) -> None:
+def test_what_does_not_finish_within_the_time_limit_has_failed(desc, takes, now, want) -> None:
     rows = [at(0, a_score("a", f"t{n}", 4), takes=takes) for n in range(12)]
     within = TimeLimit(limit=timedelta(minutes=10), now=EPOCH + timedelta(minutes=now))
     check = held(rows, "completion>=0.5", within=within)
@@ -260,9 +254,7 @@ def test_the_exit_code_says_whether_more_runs_would_help(
         (["--sequential", "--time-limit", "0", "--require", "completion>=0.5"], "--time-limit"),
     ],
 )
-def test_a_gate_that_requires_nothing_or_cannot_is_refused(
-    options: list[str], code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_gate_that_requires_nothing_or_cannot_is_refused(options, code, tmp_path, capsys) -> None:
     words = ["gate", str(tmp_path), "--graphs", str(tmp_path), *options]
     with suppress(SystemExit):
         assert main(words) == 2

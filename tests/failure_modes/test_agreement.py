@@ -62,9 +62,7 @@ DISTANCES = [
 
 
 @pytest.mark.parametrize(("_desc", "ann", "bob", "want"), DISTANCES, ids=[d for d, *_ in DISTANCES])
-def test_steps_are_compared_where_both_name_an_event(
-    _desc: str, ann: Seen, bob: Seen, want: tuple[int, int, int, float | None]
-) -> None:
+def test_steps_are_compared_where_both_name_an_event(_desc, ann, bob, want) -> None:
     one = found(a_reading(0, ann, bob))["m"]
     distance = None if isinstance(one.median_distance, Unscored) else one.median_distance
     assert (one.located, one.same_step, one.near_step, distance) == want
@@ -129,9 +127,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("_desc", "said", "want"), CASES, ids=[desc for desc, *_ in CASES])
-def test_the_root_cause_is_the_earliest_failure_that_a_person_points_at(
-    _desc: str, said: list[Utterance], want: RootCause | None
-) -> None:
+def test_the_root_cause_is_the_earliest_failure_that_a_person_points_at(_desc, said, want) -> None:
     assert root_causes(a_labelled_run(*said)).get(ANN) == want
 
 

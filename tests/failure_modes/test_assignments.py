@@ -56,9 +56,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("_desc", "words", "want"), CASES, ids=[desc for desc, _, _ in CASES])
-def test_only_what_people_accepted_and_did_not_withdraw_counts(
-    _desc: str, words: list[tuple[str, str, str]], want: list[str]
-) -> None:
+def test_only_what_people_accepted_and_did_not_withdraw_counts(_desc, words, want) -> None:
     builder = finished()
     for mode, by, status in words:
         word(builder, mode, by, status)

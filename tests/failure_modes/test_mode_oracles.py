@@ -205,9 +205,7 @@ changes = st.lists(st.tuples(st.sampled_from(["fixed", "open"]), st.integers(0, 
 
 
 @given(worlds, changes, st.booleans())
-def test_a_fixed_issue_is_reopened_by_a_matching_run_that_began_after_the_fix(
-    world: list[Reviewed], later: list[tuple[str, int]], ruled: bool
-) -> None:
+def test_a_fixed_issue_is_reopened_by_a_matching_run_that_began_after_the_fix(world, later, ruled) -> None:
     runs = recorded(world)
     history = [("open", 0), *sorted(later, key=lambda change: change[1])]
     issue = Issue(

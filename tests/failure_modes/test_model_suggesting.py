@@ -75,9 +75,7 @@ ANSWERS: dict[str, tuple[Answers, str | None]] = {
 
 
 @pytest.mark.parametrize(("said", "want"), ANSWERS.values(), ids=ANSWERS)
-def test_an_answer_counts_with_its_code_and_a_mode_that_was_offered(
-    said: Answers, want: str | None, tmp_path: Path
-) -> None:
+def test_an_answer_counts_with_its_code_and_a_mode_that_was_offered(said, want, tmp_path) -> None:
     (found,) = asked(tmp_path, a_noted_run("the order was paid twice"), said)
     assert (None if isinstance(found.mode, Unscored) else found.mode) == want
 

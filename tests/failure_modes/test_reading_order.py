@@ -94,9 +94,7 @@ def test_a_judge_and_a_person_who_differ_make_a_run_worth_reading() -> None:
 
 
 @given(st.sets(st.text(min_size=1, max_size=4), min_size=1, max_size=30), st.data())
-def test_a_draw_holds_no_run_twice_and_reading_along_it_goes_on_where_it_stopped(
-    runs: set[str], data: st.DataObject
-) -> None:
+def test_a_draw_holds_no_run_twice_and_reading_along_it_goes_on_where_it_stopped(runs, data) -> None:
     order = random_order(runs)
     assert sorted(order) == sorted(runs)
     stopped = data.draw(st.integers(0, len(order)))

@@ -128,9 +128,7 @@ SETTLED = [
 
 
 @pytest.mark.parametrize(("_desc", "answers", "want"), SETTLED, ids=[desc for desc, _, _ in SETTLED])
-def test_a_judges_suggestion_waits_until_a_person_answers_it(
-    _desc: str, answers: list[tuple[str, str]], want: list[str]
-) -> None:
+def test_a_judges_suggestion_waits_until_a_person_answers_it(_desc, answers, want) -> None:
     builder = a_run("j").call("look").finish()
     builder.add(ModeAssignment, mode="misread", by="judge:m", status="suggested", event=1)
     for by, status in answers:

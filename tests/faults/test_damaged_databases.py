@@ -109,9 +109,7 @@ def use_everything(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [zeros, noise, flips, another, cut])
-def test_a_damaged_page_is_met_with_words_and_the_doctor_answers(
-    harm: Callable[[bytearray, int, random.Random], None], sound: Path, tmp_path: Path
-) -> None:
+def test_a_damaged_page_is_met_with_words_and_the_doctor_answers(harm, sound, tmp_path) -> None:
     met = 0
     for folder in damaged(sound, tmp_path / "w", harm):
         diagnosis = examine(folder)
@@ -125,9 +123,7 @@ def test_a_damaged_page_is_met_with_words_and_the_doctor_answers(
     assert met >= 3
 
 
-def test_the_backup_of_a_workspace_brings_all_of_it_back_after_any_damage(
-    sound: Path, tmp_path: Path
-) -> None:
+def test_the_backup_of_a_workspace_brings_all_of_it_back_after_any_damage(sound, tmp_path) -> None:
     def seen(folder: Path) -> list[Any]:
         with Workspace(folder) as workspace:
             runs, findings = workspace.read_runs()
@@ -143,9 +139,7 @@ def test_the_backup_of_a_workspace_brings_all_of_it_back_after_any_damage(
             assert seen(folder) == wanted
 
 
-def test_a_workspace_is_rebuilt_from_the_files_beside_a_lost_database(
-    sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_workspace_is_rebuilt_from_the_files_beside_a_lost_database(sound, tmp_path, capsys) -> None:
     def everything() -> list[tuple[Path, bytes]]:
         return sorted((path, path.read_bytes()) for path in folder.rglob("*") if path.is_file())
 

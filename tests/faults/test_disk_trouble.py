@@ -57,9 +57,7 @@ def runs_in(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("kib", [500, 600, 700])
-def test_a_full_disk_takes_all_or_says_which_not_and_fails_every_time(
-    source: Path, tmp_path: Path, kib: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_full_disk_takes_all_or_says_which_not_and_fails_every_time(source, tmp_path, kib, capsys) -> None:
     with mounted(tmp_path / "small", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs") as small:
         for _ in range(3):
             with pytest.raises(UntakenError) as said:
@@ -146,9 +144,7 @@ def test_a_read_only_workspace_can_be_read_and_backed_up_and_says_that_it_saves_
     assert len(runs_in(tmp_path / "again")) == LEDGERS
 
 
-def test_a_full_disk_is_named_in_our_words_where_another_library_writes_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_full_disk_is_named_in_our_words_where_another_library_writes_the_file(tmp_path, capsys) -> None:
     runs = desk.write_folder(tmp_path / "runs")
     asked = ["export", str(runs), "--graphs", str(runs), "--to"]
     with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=40k", "tmpfs") as small:

@@ -69,9 +69,7 @@ def test_wherever_a_crash_comes_all_insights_are_there_or_none_and_again_complet
     assert seen_tails == {1, 5}
 
 
-def test_wherever_a_crash_comes_all_verdicts_are_there_or_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wherever_a_crash_comes_all_verdicts_are_there_or_none(tmp_path, monkeypatch, capsys) -> None:
     pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
     from judges import recorded, write_desk
 

@@ -119,9 +119,7 @@ def counted(path: Path) -> dict[str, tuple[str, int | None]]:
 
 
 @pytest.mark.parametrize("fsync", ["always", "close", "never"])
-def test_an_append_is_whole_or_absent_wherever_the_crash_comes(
-    fsync: Any, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_an_append_is_whole_or_absent_wherever_the_crash_comes(fsync, tmp_path, monkeypatch) -> None:
     def work(folder: Path) -> Callable[[], object]:
         path = finished_ledger(folder)
         return lambda: append_events(path, "r1", NOTES, fsync=fsync)
@@ -172,9 +170,7 @@ def test_a_living_agent_loses_no_acknowledged_event(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("first", range(1, DISK_CALLS_OF_AN_APPEND + 1))
-def test_recovering_may_itself_be_interrupted_anywhere(
-    first: int, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_recovering_may_itself_be_interrupted_anywhere(first, tmp_path, monkeypatch) -> None:
     def work(folder: Path) -> Callable[[], object]:
         path = finished_ledger(folder)
         append = lambda: append_events(path, "r1", NOTES)  # noqa: E731
@@ -208,9 +204,7 @@ def test_a_disk_error_is_passed_on_and_closes_the_writer(tmp_path: Path, monkeyp
     assert {found.verdict for found in verify_ledger(path)} == {"INTACT"}
 
 
-def test_an_interrupted_append_is_named_by_readers_and_by_the_next_writer(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_an_interrupted_append_is_named_by_readers_and_by_the_next_writer(tmp_path, monkeypatch) -> None:
     path = finished_ledger(tmp_path)
     assert crash_in(lambda: append_events(path, "r1", NOTES), LINES_WRITTEN, 0.5, monkeypatch)
     _, findings = read_ledger(path, strict=False)
@@ -220,9 +214,7 @@ def test_an_interrupted_append_is_named_by_readers_and_by_the_next_writer(
 
 
 @pytest.mark.parametrize("harm", ["no intent", "other lines"])
-def test_a_ledger_longer_than_its_head_without_an_intent_is_altered(
-    harm: str, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_ledger_longer_than_its_head_without_an_intent_is_altered(harm, tmp_path, monkeypatch) -> None:
     """An intent does not excuse other lines."""
     path = finished_ledger(tmp_path)
     assert crash_in(lambda: append_events(path, "r1", NOTES), HEADS_TO_BE_MOVED, 0.0, monkeypatch)
@@ -279,9 +271,7 @@ while True:
 """
 
 
-def test_whenever_a_writing_process_is_killed_no_acknowledged_event_is_lost(
-    tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_whenever_a_writing_process_is_killed_no_acknowledged_event_is_lost(tmp_path, request) -> None:
     """Kill after kill on one ledger, each process continuing what the one before it left behind."""
     path, acknowledged, moment = tmp_path / "a.jsonl", dict[str, int](), random.Random(25)
     for n in range(200 if request.config.getoption("--slow") else 15):

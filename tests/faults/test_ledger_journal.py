@@ -174,9 +174,7 @@ def test_opening_for_writing_forgets_no_loss(left: list[State], tmp_path: Path) 
                 assert after[run_id] in allowed, (state, cut, before)
 
 
-def test_a_flipped_bit_of_the_journal_is_refused_or_loses_nothing(
-    left: list[State], tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_a_flipped_bit_of_the_journal_is_refused_or_loses_nothing(left, tmp_path, request) -> None:
     step = 1 if request.config.getoption("--slow") else 5  # prime to 8: every bit of a byte is met
     for state in some_of_each_kind(left):
         journal = state.journal or b""
@@ -211,9 +209,7 @@ def some_of_each_kind(left: list[State]) -> Iterator[State]:
             ][-1]
 
 
-def test_a_cut_journal_loses_no_event_and_makes_no_longer_run_intact(
-    left: list[State], tmp_path: Path
-) -> None:
+def test_a_cut_journal_loses_no_event_and_makes_no_longer_run_intact(left, tmp_path) -> None:
     state = left[-1]
     for cut in range(len(state.journal)):
         path = state.put(tmp_path / "a.jsonl", journal=state.journal[:cut])

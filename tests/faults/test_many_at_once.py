@@ -47,9 +47,7 @@ def process(program: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_two_writers_and_four_readers_see_a_whole_chain_at_every_moment(
-    tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_two_writers_and_four_readers_see_a_whole_chain_at_every_moment(tmp_path, request) -> None:
     count = 300 if request.config.getoption("--slow") else 10
     folder, done = tmp_path / "w", tmp_path / "done"
     with Workspace(folder) as workspace:

@@ -108,9 +108,7 @@ def test_sessions_that_browse_at_once_meet_no_fault_and_leave_no_memory_behind(
 
 
 @pytest.mark.slow
-def test_every_upload_among_interruptions_and_page_switches_is_answered(
-    server: Server, request: pytest.FixtureRequest
-) -> None:
+def test_every_upload_among_interruptions_and_page_switches_is_answered(server, request) -> None:
     uploads = 200 if request.config.getoption("--slow") else 2
     done = Event()
 

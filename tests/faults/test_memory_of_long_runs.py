@@ -70,9 +70,7 @@ def test_lines_that_are_read_again_are_never_all_in_memory(ledger: Path) -> None
     assert again == [run.events]
 
 
-def test_the_search_for_prompt_injections_keeps_no_event(
-    ledger: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_search_for_prompt_injections_keeps_no_event(ledger, monkeypatch) -> None:
     monkeypatch.setattr(prompt_injection, "_addresses", lambda piece: None)  # how long it takes is not asked
     (run,) = read_ledger(ledger)
     digests = []

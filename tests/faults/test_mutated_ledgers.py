@@ -164,9 +164,7 @@ def line_of(data: bytes, at: int) -> int:
     return data.count(b"\n", 0, at) + 1
 
 
-def test_every_flipped_bit_is_seen_at_its_line_or_at_the_one_after(
-    ledgers: list[RunBuilder], request: pytest.FixtureRequest
-) -> None:
+def test_every_flipped_bit_is_seen_at_its_line_or_at_the_one_after(ledgers, request) -> None:
     step = 1 if request.config.getoption("--slow") else 5  # prime to 8: every bit of a byte is met
     for run in ledgers[: max(1, len(ledgers) // 3)]:
         data = run.ledger()

@@ -167,18 +167,14 @@ class Zeros(io.RawIOBase):
         return bytes(given)
 
 
-def test_a_large_upload_never_enters_the_memory_of_the_server(
-    server: tuple[subprocess.Popen[bytes], str], page: ServedPage, request: pytest.FixtureRequest
-) -> None:
+def test_a_large_upload_never_enters_the_memory_of_the_server(server, page, request) -> None:
     size = (512 if request.config.getoption("--slow") else 96) << 20
     before = peak_mib(server[0])
     page.put("large.jsonl", Zeros(size), size)  # type: ignore[arg-type]
     assert peak_mib(server[0]) - before < 32
 
 
-def test_hostile_uploads_are_named_with_a_reason_and_the_next_good_one_works(
-    server: tuple[subprocess.Popen[bytes], str], page: ServedPage, request: pytest.FixtureRequest
-) -> None:
+def test_hostile_uploads_are_named_with_a_reason_and_the_next_good_one_works(server, page, request) -> None:
     chosen = HOSTILE if request.config.getoption("--slow") else HOSTILE[:QUICK]
     assert len(HOSTILE) >= 60
     for start in range(0, len(chosen), SHOWN):
@@ -221,9 +217,7 @@ def _named(name: str, reason: str) -> bool:
 
 
 @pytest.mark.parametrize(("name", "make"), HOSTILE[:QUICK], ids=[name for name, _ in HOSTILE[:QUICK]])
-def test_what_is_wrong_with_a_hostile_file_comes_with_the_next_step(
-    name: str, make: Callable[[], bytes], tmp_path: Path
-) -> None:
+def test_what_is_wrong_with_a_hostile_file_comes_with_the_next_step(name, make, tmp_path) -> None:
     with Workspace(tmp_path) as workspace:
         rows = take_in(workspace, [(name, make())])
     faults = [found for row in rows for found in row.findings if found.severity == "error"]

@@ -90,9 +90,7 @@ def test_wherever_a_crash_comes_all_events_are_there_or_none(
     assert seen == {0, len(NOTES)}
 
 
-def test_a_full_disk_costs_no_run_and_the_next_append_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_costs_no_run_and_the_next_append_goes_on(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path) as workspace:
         workspace.add("a.jsonl", LEDGER)
         run = workspace.read_runs()[0][0]

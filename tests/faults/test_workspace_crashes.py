@@ -63,9 +63,7 @@ def crashes(work: Callable[[], object], patch: pytest.MonkeyPatch) -> Iterator[i
         yield fail_at
 
 
-def test_a_version_is_saved_whole_or_not_at_all_wherever_a_crash_comes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_is_saved_whole_or_not_at_all_wherever_a_crash_comes(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path / "w") as workspace:
         workspace.save_graph(graph("one"), author="ann", message="", based_on=None)
 
@@ -83,9 +81,7 @@ def test_a_version_is_saved_whole_or_not_at_all_wherever_a_crash_comes(
         assert workspace.graph_version("desk", 1) == graph("one")
 
 
-def test_a_backup_is_there_whole_or_not_at_all_wherever_a_crash_comes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_is_there_whole_or_not_at_all_wherever_a_crash_comes(tmp_path, monkeypatch) -> None:
     target = tmp_path / "b.zip"
     with Workspace(tmp_path / "w") as workspace:
         workspace.save_graph(graph("one"), author="ann", message="", based_on=None)
@@ -104,9 +100,7 @@ def test_a_backup_is_there_whole_or_not_at_all_wherever_a_crash_comes(
         assert (again.digest(), again.diagnose().healthy) == (before, True)
 
 
-def test_a_restore_leaves_nothing_behind_wherever_a_crash_comes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restore_leaves_nothing_behind_wherever_a_crash_comes(tmp_path, monkeypatch) -> None:
     with Workspace(tmp_path / "w") as workspace:
         workspace.save_graph(graph("one"), author="ann", message="", based_on=None)
         archive, want = workspace.backup(tmp_path / "b.zip").path, workspace.digest()

@@ -96,9 +96,7 @@ def benign() -> set[tuple[str, frozenset[str]]]:
 
 
 @pytest.mark.parametrize("word", HOSTILE)
-def test_hostile_words_add_no_element_no_attribute_and_no_address(
-    word: str, benign: set[tuple[str, frozenset[str]]]
-) -> None:
+def test_hostile_words_add_no_element_no_attribute_and_no_address(word, benign) -> None:
     corpus = worded(word)
     for full in (False, True):
         page = html_report(corpus, full=full, title=word, date=word)

@@ -36,9 +36,7 @@ def labelled(many: int, agents: tuple[str, ...] = ("one", HOSTILE)) -> list[Run]
 
 
 @pytest.mark.parametrize(("many", "shown"), [(12, True), (0, False), (16, False)])
-def test_it_has_a_section_where_people_labelled_some_of_what_the_judge_decided(
-    many: int, shown: bool
-) -> None:
+def test_it_has_a_section_where_people_labelled_some_of_what_the_judge_decided(many, shown) -> None:
     corpus = evaluate_corpus([run.run() for run in labelled(many)], [], resamples=100)
     page = pages.html_report(corpus, labels=rates_with_labels(corpus))
     assert ("A few labels and a judge" in page) is shown
@@ -70,9 +68,7 @@ def written(tmp_path: Path) -> tuple[Corpus, Taxonomy]:
     return corpus, taxonomy
 
 
-def test_the_report_says_what_people_found_where_it_is_asked_to_and_nothing_of_it_elsewhere(
-    written: tuple[Corpus, Taxonomy],
-) -> None:
+def test_the_report_says_what_people_found_where_it_is_asked_to_and_nothing_of_it_elsewhere(written) -> None:
     corpus, taxonomy = written
     told = Parsed(pages.html_report(corpus, notes=taxonomy)).words
     found = [

@@ -92,9 +92,7 @@ def test_convert_says_the_same(format: str, tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(("name", "content", "looks"), FAILED)
-def test_a_file_without_a_record_is_named_for_what_it_is(
-    name: str, content: bytes, looks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_without_a_record_is_named_for_what_it_is(name, content, looks, tmp_path, capsys) -> None:
     (row,) = added(tmp_path / "workspace", [(name, content)])
     (reason,) = row.reasons
     assert (row.status, reason.message.endswith(f"looks like {looks}")) == ("not added", True)
@@ -188,9 +186,7 @@ OTHER_ARCHIVES = {
 
 
 @pytest.mark.parametrize("kind", OTHER_ARCHIVES)
-def test_another_archive_is_not_opened_nor_taken_for_a_broken_ledger_and_zip_is_named(
-    kind: str, tmp_path: Path
-) -> None:
+def test_another_archive_is_not_opened_nor_taken_for_a_broken_ledger_and_zip_is_named(kind, tmp_path) -> None:
     file = tmp_path / f"runs.{kind}"
     file.write_bytes(OTHER_ARCHIVES[kind])
     with Workspace(tmp_path / "workspace") as store:

@@ -58,9 +58,7 @@ def test_half_a_file_that_a_killed_process_left_is_replaced(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("make", [ledger, trace])
-def test_a_file_costs_the_same_however_many_are_there(
-    make: Callable[[int], tuple[str, bytes]], tmp_path: Path
-) -> None:
+def test_a_file_costs_the_same_however_many_are_there(make, tmp_path) -> None:
     with Workspace(tmp_path) as workspace:
         take_in(workspace, [make(n) for n in range(5)])
         few = calls_of(lambda: take_in(workspace, [make(5)]))
@@ -99,9 +97,7 @@ def statements_of(work: Callable[[], object]) -> list[str]:
 
 
 @pytest.mark.parametrize("make", [ledger, trace])
-def test_new_files_of_one_transaction_need_no_statements_of_their_own(
-    make: Callable[[int], tuple[str, bytes]], tmp_path: Path
-) -> None:
+def test_new_files_of_one_transaction_need_no_statements_of_their_own(make, tmp_path) -> None:
     with Workspace(tmp_path) as workspace:
         few = statements_of(lambda: take_in(workspace, [make(n) for n in range(2)]))
         many = statements_of(lambda: take_in(workspace, [make(n) for n in range(2, 42)]))
@@ -122,9 +118,7 @@ def test_files_that_are_known_or_share_a_run_are_compared_when_many_come_at_once
         assert workspace.diagnose().healthy
 
 
-def test_small_files_share_a_transaction_and_a_large_one_has_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_files_share_a_transaction_and_a_large_one_has_its_own(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(batches, "BATCH_FILES", 20)
     large = a_run("large").say("x" * batches.BATCH_BYTES).finish().ledger()
     files = [*(ledger(n) for n in range(30)), ("large.jsonl", large), *(ledger(n) for n in range(30, 60))]
@@ -151,9 +145,7 @@ class Cancelled(Exception):
     pass
 
 
-def test_cancelled_work_keeps_whole_transactions_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cancelled_work_keeps_whole_transactions_only(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(batches, "BATCH_FILES", 3)
     files = [ledger(n) for n in range(6)]
 
@@ -181,9 +173,7 @@ def test_a_copy_of_a_ledger_that_was_appended_to_here_is_still_known(tmp_path: P
 
 
 @pytest.mark.parametrize("make", [ledger, trace])
-def test_files_of_an_upload_that_a_full_disk_undoes_are_removed(
-    make: Callable[[int], tuple[str, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_an_upload_that_a_full_disk_undoes_are_removed(make, tmp_path, monkeypatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -96,9 +96,7 @@ def test_long_work_on_one_file_comes_a_step_further_at_each_event(tmp_path: Path
     assert limits.INTAKE_FILE_SECONDS <= 10
 
 
-def test_all_files_together_have_a_deadline(
-    tmp_path: Path, endless: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_files_together_have_a_deadline(tmp_path, endless, monkeypatch) -> None:
     monkeypatch.setattr(limits, "INTAKE_SECONDS", 0.5)
     with Workspace(tmp_path / "w") as workspace:
         rows = take_in_apart(workspace, [endless, *on_disk(tmp_path, SOUND)])

@@ -57,18 +57,14 @@ def area(areas: PrivateAreas, shared: Workspace, tmp_path_factory: pytest.TempPa
         ("nobody who is signed in", lambda token: token, ""),
     ],
 )
-def test_only_its_token_opens_an_area_and_only_for_its_owner(
-    desc: str, change, owner: str, areas: PrivateAreas, shared: Workspace
-) -> None:
+def test_only_its_token_opens_an_area_and_only_for_its_owner(desc, change, owner, areas, shared) -> None:
     token = areas.create("ann", shared)
     assert areas.find(token, "ann") is not None
     assert areas.find(change(token), owner) is None, desc
     assert not any(token in str(path) for path in areas.folder.rglob("*"))
 
 
-def test_files_go_to_the_area_alone_and_are_scored_with_the_plan_graphs_in_force(
-    area: PrivateArea, shared: Workspace
-) -> None:
+def test_files_go_to_the_area_alone_and_are_scored_with_the_plan_graphs_in_force(area, shared) -> None:
     before = shared.digest()
     with area.open() as private:
         assert {run.run_id for run in private.read_runs()[0]} == {"careful-1", "failing-2"}
@@ -86,9 +82,7 @@ def test_nobody_else_on_the_machine_reads_an_area(area: PrivateArea) -> None:
     assert {str(path): oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
 
 
-def test_an_area_keeps_its_database_in_itself_whatever_database_the_server_uses(
-    area: PrivateArea, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_area_keeps_its_database_in_itself_whatever_database_the_server_uses(area, monkeypatch) -> None:
     monkeypatch.setenv("UNTAKEN_STORE", "postgresql://nobody:x@127.0.0.1:1/none")
     with area.open() as private:
         assert len(private.ledgers()) == 1

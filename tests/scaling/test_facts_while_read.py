@@ -81,9 +81,7 @@ def _plain(value: object) -> object:
 
 @pytest.mark.parametrize(("verdicts", "missing"), RULES, ids=["all", "some"])
 @pytest.mark.parametrize("case", LEDGERS)
-def test_the_rows_and_findings_are_those_of_runs_held_together(
-    case: str, verdicts: tuple[str, ...], missing: str, tmp_path: Path
-) -> None:
+def test_the_rows_and_findings_are_those_of_runs_held_together(case, verdicts, missing, tmp_path) -> None:
     for name in ("a", "b"):  # every run twice
         content = b"".join(line + b"\n" for line in LEDGERS[case]()) or b"\n"
         (tmp_path / f"{name}.jsonl").write_bytes(content)
@@ -97,9 +95,7 @@ def test_the_rows_and_findings_are_those_of_runs_held_together(
 
 
 @pytest.mark.parametrize(("verdicts", "missing"), RULES, ids=["all", "some"])
-def test_so_are_those_of_the_samples_broken_ones_included(
-    verdicts: tuple[str, ...], missing: str, tmp_path: Path
-) -> None:
+def test_so_are_those_of_the_samples_broken_ones_included(verdicts, missing, tmp_path) -> None:
     places, _ = find_ledgers([SAMPLES / "ledgers" / "echo-agent.jsonl.gz", SAMPLES / "tampered"])
     for cluster in (None, InChunks()):
         assert_as_held(tmp_path / "facts", places, verdicts, missing, cluster)

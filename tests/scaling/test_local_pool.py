@@ -104,9 +104,7 @@ SPLITS = [
 
 
 @pytest.mark.parametrize(("sizes", "workers", "want"), SPLITS)
-def test_chunks_hold_about_equally_many_bytes_in_order(
-    sizes: list[int], workers: int, want: list[int]
-) -> None:
+def test_chunks_hold_about_equally_many_bytes_in_order(sizes, workers, want) -> None:
     made = list(chunks(list(range(len(sizes))), sizes, workers=workers))
     assert [len(chunk) for chunk in made] == want
     assert [item for chunk in made for item in chunk] == list(range(len(sizes)))

@@ -71,18 +71,14 @@ VERBS = {
 
 
 @pytest.mark.parametrize("case", VERBS)
-def test_a_verb_prints_the_same_bytes_with_workers(
-    case: str, paths: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_verb_prints_the_same_bytes_with_workers(case, paths, capsys) -> None:
     words = [case.split(",", maxsplit=1)[0], *paths, "--graphs", GRAPHS, "--json", *VERBS[case]]
     cluster = InChunks()
     assert printed(words, cluster, capsys) == printed(words, None, capsys)
     assert min(cluster.chunks) > 1, "the work was not shared"
 
 
-def test_the_report_has_the_same_bytes_with_workers(
-    paths: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_has_the_same_bytes_with_workers(paths, tmp_path, capsys) -> None:
     pages = []
     for number, cluster in enumerate((InChunks(), None)):
         page = tmp_path / f"{number}.html"

@@ -138,9 +138,7 @@ def test_a_compressed_ledger_has_the_same_runs(tmp_path: Path) -> None:
     ],
     ids=["a word", "moved", "cut"],
 )
-def test_a_ledger_that_changed_since_is_never_shown_as_it_was(
-    change: Callable[[bytes], bytes], tmp_path: Path
-) -> None:
+def test_a_ledger_that_changed_since_is_never_shown_as_it_was(change, tmp_path) -> None:
     ledger = tmp_path / "a.jsonl"
     runs = [a_run("r").call("search").finish(True), a_run("last").finish(True)]
     ledger.write_bytes(b"\n".join(lines_of(runs)))

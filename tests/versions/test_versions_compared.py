@@ -77,9 +77,7 @@ def compared(runs: Iterable[Run], **how: Any) -> VersionComparison:
         ("the first step fails and the run stops", "stop find", "find", "failed"),
     ],
 )
-def test_what_got_worse_is_called_by_name_and_kind_and_nothing_else(
-    desc: str, fault: str, sub_goal: str, kind: str
-) -> None:
+def test_what_got_worse_is_called_by_name_and_kind_and_nothing_else(desc, fault, sub_goal, kind) -> None:
     found = compared(versions(lambda n: fault if n % 2 else ""))
     assert [(one.sub_goal, one.kind) for one in found.called] == [(sub_goal, kind)], desc
     assert found.called[0].difference is not None
@@ -219,9 +217,7 @@ def test_versions_are_compared_inside_agents_and_agents_inside_tasks() -> None:
         ("one version", {"A": "12"}, None),
     ],
 )
-def test_versions_to_compare_are_those_with_the_most_tasks_in_common(
-    desc: str, tasks: dict[str, str], want: tuple[str, str] | None
-) -> None:
+def test_versions_to_compare_are_those_with_the_most_tasks_in_common(desc, tasks, want) -> None:
     made = [worked(f"{name}{task}", task, version=name) for name, some in tasks.items() for task in some]
     assert most_paired(made, "version") == want, desc
 
