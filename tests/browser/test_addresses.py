@@ -12,9 +12,7 @@ from screen import Open, still
 COVER = "#starting"
 
 
-def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
-    demo: str, open_page: Open
-) -> None:
+def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(demo, open_page) -> None:
     page = open_page(f"{demo}/overview?missing=drop")
     assert selection(page) == {"missing": "drop"}
     assert page.url.startswith(f"{demo}/?")  # the first page has one address
@@ -34,9 +32,7 @@ def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
 
 
 @pytest.mark.slow
-def test_one_step_back_from_a_link_to_another_run_is_the_page_with_its_own_address(
-    demo: str, open_page: Open
-) -> None:
+def test_one_step_back_from_a_link_to_another_run_is_the_page_with_its_own_address(demo, open_page) -> None:
     page = open_page(f"{demo}/run?sub_goal=order")
     before = page.url
     go_to(page, "Overview")
@@ -119,9 +115,7 @@ def test_the_overview_takes_two_screens_at_most_and_its_first_item_leads_to_a_ru
 
 
 @pytest.mark.slow
-def test_a_click_on_a_bar_chooses_the_item_and_causes_and_choices_are_one_click_away(
-    demo: str, open_page: Open
-) -> None:
+def test_a_click_on_a_bar_chooses_the_item_and_causes_and_choices_are_one_click_away(demo, open_page) -> None:
     page = open_page(demo, height=1600)
     bars = page.locator(".st-key-scroll-fix .js-plotly-plot .bars .point path")
     expect(bars.first).to_be_visible()

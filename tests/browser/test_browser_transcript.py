@@ -52,9 +52,7 @@ def long_run(steps: int) -> Transcript:
     return transcript_of(run.run(), score_run(run.run(), GRAPH))
 
 
-def test_fifteen_thousand_steps_are_read_to_the_end_with_few_rows_in_the_page(
-    open_page: Open, tmp_path: Path
-) -> None:
+def test_fifteen_thousand_steps_are_read_to_the_end_with_few_rows_in_the_page(open_page, tmp_path) -> None:
     page = open_page(drawn(tmp_path, long_run(15_000)))
     rows = page.locator(".t-row")
     expect(rows.first).to_contain_text("Run started")

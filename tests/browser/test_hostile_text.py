@@ -8,7 +8,7 @@ import pytest
 from conftest import go_to, settle
 from hostile_fields import fill
 from playwright.sync_api import Page
-from screen import Open, Serve, elements
+from screen import Open, elements
 
 from components.shared import navigation
 from untaken.cli import main
@@ -36,9 +36,7 @@ def inert(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_no_payload_in_any_field_runs_on_any_page(
-    folder: Path, serve: Serve, open_page: Open, request: pytest.FixtureRequest
-) -> None:
+def test_no_payload_in_any_field_runs_on_any_page(folder, serve, open_page, request) -> None:
     address = serve(str(folder))
     page = open_page(f"{address}/")
     inert(page)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from builders import a_run, run_of
 from conftest import answered, press, sign
 from playwright.sync_api import expect
-from screen import Open, Serve
 
 from untaken.analysis.failure_modes import (
     assignment_draft,
@@ -23,9 +20,7 @@ from untaken.workspace import Workspace
 BOB = "human:bob"
 
 
-def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
-    tmp_path: Path, serve: Serve, open_page: Open
-) -> None:
+def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(tmp_path, serve, open_page) -> None:
     with Workspace(tmp_path / "w") as store:
         for i in range(2):
             store.add(f"{i}.jsonl", a_run(f"r{i}", task=f"t{i}").call("look").finish(success=False).ledger())
@@ -74,9 +69,7 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
 
 
 @pytest.mark.slow
-def test_a_note_survives_a_reload_without_its_field_being_left(
-    tmp_path: Path, serve: Serve, open_page: Open
-) -> None:
+def test_a_note_survives_a_reload_without_its_field_being_left(tmp_path, serve, open_page) -> None:
     with Workspace(tmp_path / "w") as store:
         store.add("0.jsonl", a_run("r0").call("look").finish(success=False).ledger())
         page = open_page(f"{serve(str(store.path))}/run")

@@ -9,7 +9,7 @@ import desk
 import pytest
 from conftest import answered, headline, settle
 from playwright.sync_api import Page, expect
-from screen import Open, Serve, click_in, tick
+from screen import Open, click_in, tick
 
 from untaken.simulator.record import read_planning
 
@@ -81,9 +81,7 @@ def test_a_click_in_the_matrix_compares_two_agents_and_leads_to_the_runs_that_dr
 
 
 @pytest.mark.slow
-def test_a_file_is_removed_after_a_second_thought_and_restored(
-    serve: Serve, open_page: Open, tmp_path: Path
-) -> None:
+def test_a_file_is_removed_after_a_second_thought_and_restored(serve, open_page, tmp_path) -> None:
     for run in (desk.careful(1), desk.lucky(1), desk.failing(1)):
         (tmp_path / f"{run.run_id}.jsonl").write_bytes(run.ledger())
     page = open_page(f"{serve(str(tmp_path))}/data")
@@ -107,9 +105,7 @@ BANNER = "Private area."
 
 
 @pytest.mark.slow
-def test_a_private_area_survives_a_reload_and_is_discarded_for_good(
-    serve: Serve, open_page: Open, tmp_path: Path
-) -> None:
+def test_a_private_area_survives_a_reload_and_is_discarded_for_good(serve, open_page, tmp_path) -> None:
     address = serve(str(tmp_path / "w"))
     page = open_page(f"{address}/data", elsewhere=True)
     with answered(page):

@@ -93,9 +93,7 @@ def test_enter_pressed_twice_signs_once_and_the_dialog_stays_closed(address: str
     expect(button(page, "○ New")).to_have_attribute("kind", "primary")
 
 
-def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
-    address: str, open_page: Open
-) -> None:
+def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(address, open_page) -> None:
     ann = open_page(f"{address}/review")
     sign(ann, "ann")
     at_run(ann, 1)

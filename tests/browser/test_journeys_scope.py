@@ -68,9 +68,7 @@ def test_the_review_that_a_page_exports_is_what_the_verb_prints(
     assert sorted(case["run_id"] for case in json.loads(exported)["cases"]) == want
 
 
-def test_the_overview_and_the_report_shared_from_it_are_of_the_agents_compared(
-    address: str, open_page: Open
-) -> None:
+def test_the_overview_and_the_report_shared_from_it_are_of_the_agents_compared(address, open_page) -> None:
     page = open_page(f"{address}/?agents=other")
     expect(page.get_by_text("3 runs · 1 agent")).to_be_visible()
     page.get_by_role("button", name="Share report").click()

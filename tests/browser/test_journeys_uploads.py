@@ -15,7 +15,7 @@ from builders import RunBuilder, a_run
 from conftest import answered, go_to, headline, settle
 from foreign_files import tau_record
 from playwright.sync_api import Download, FilePayload, Page, expect
-from screen import Open, Serve, boxes, click, download, elements, still
+from screen import Open, boxes, click, download, elements, still
 
 from components.shared.navigation import PAGES
 
@@ -98,9 +98,7 @@ def opened_alone(open_page: Open, exported: Download, folder: Path, drawn: str) 
 
 
 @pytest.mark.slow
-def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
-    serve: Serve, open_page: Open, tmp_path: Path
-) -> None:
+def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(serve, open_page, tmp_path) -> None:
     page = open_page(f"{serve(str(tmp_path))}/")
     expect(page.get_by_text("No runs yet")).to_be_visible()
     with answered(page):
@@ -128,9 +126,7 @@ def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
     assert {box["status"] for box in boxes(page)} >= {"skipped"}
 
 
-def test_hostile_files_are_shown_as_words_and_nothing_else(
-    serve: Serve, open_page: Open, tmp_path: Path
-) -> None:
+def test_hostile_files_are_shown_as_words_and_nothing_else(serve, open_page, tmp_path) -> None:
     address, failed = serve(str(tmp_path / "w")), hostile_run(2, False)
     page = open_page(f"{address}/data")
     bring(
@@ -172,9 +168,7 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
 
 
 @pytest.mark.slow
-def test_a_plan_graph_and_a_sample_that_are_chosen_are_read_as_they_were_sent(
-    serve: Serve, open_page: Open
-) -> None:
+def test_a_plan_graph_and_a_sample_that_are_chosen_are_read_as_they_were_sent(serve, open_page) -> None:
     """Uploads are on disk: every place that takes one reads it from there."""
     page = open_page(f"{serve()}/annotate")
     page.get_by_role("button", name="Import").first.click()

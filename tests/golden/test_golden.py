@@ -79,13 +79,7 @@ def session(stored: str, visit: Visit, capsys: pytest.CaptureFixture[str], begun
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_users_see_is_what_is_stored(
-    name: str,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_users_see_is_what_is_stored(name, tmp_path, request, monkeypatch, capsys) -> None:
     path, begun = STORED / name, datetime.now(UTC).isoformat()
     make(path.parent.name, tmp_path)
     monkeypatch.chdir(tmp_path)
