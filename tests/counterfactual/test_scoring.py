@@ -9,7 +9,8 @@ import pytest
 
 from untaken.counterfactual import Outcome, Scale, Terms, Weights, score, verdict_of
 from untaken.counterfactual.memory import Spans, ValueRange
-from untaken.counterfactual.paths import THRESHOLD, VERDICTS, verdicts_of
+from untaken.counterfactual.paths import VERDICTS, verdicts_of
+from untaken.counterfactual.run_evaluation import THRESHOLD
 from untaken.errors import Unscored, UntakenError
 
 # success, normalised cost, normalised steps → 0.5·success + 0.3·(1 − ĉ) + 0.2·(1 − ŝ)

@@ -78,7 +78,7 @@ CLAIMS = {
     "resamples": f"{inspect.signature(ranking.rank_agents).parameters['resamples'].default:,} resamples",
 }
 STATED = [
-    ("counterfactual.paths", "Delta > {THRESHOLD:g}"),
+    ("counterfactual.run_evaluation", "Delta > {THRESHOLD:g}"),
     ("counterfactual.evaluate", "fewer than {MIN_SELECTIONS} `SKILL_SELECTION` events"),
     ("counterfactual.words", "at least {N_MIN} different runs on either side"),
     ("counterfactual.words", "unscored below {N_SPREAD} runs on either side"),

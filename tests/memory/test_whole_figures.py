@@ -14,18 +14,16 @@ from msgspec import UNSET, UnsetType
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.counterfactual.memory.history import History
 from untaken.counterfactual.memory.record import Observed
-from untaken.counterfactual.memory.sums import (
-    SCALE_BITS,
-    WEIGHTS,
+from untaken.counterfactual.memory.sums import SCALE_BITS, WEIGHTS, exact, summed
+from untaken.counterfactual.memory.totals import (
+    NOWHERE,
+    Moment,
     SumColumns,
     as_sums,
     decimal_unit,
-    exact,
     figures_of,
-    summed,
     whole_numbers,
 )
-from untaken.counterfactual.memory.totals import NOWHERE, Moment
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from untaken.counterfactual.levels import (
     level_words as level_words,
 )
 from untaken.counterfactual.run_evaluation import (
+    THRESHOLD as THRESHOLD,
     Alternative as Alternative,
     Decision as Decision,
     EvaluationStatus as EvaluationStatus,
@@ -39,6 +40,11 @@ from untaken.counterfactual.run_evaluation import (
     RunEvaluation as RunEvaluation,
     Summary as Summary,
     Support as Support,
+    alternatives_of as alternatives_of,
+    outcome_of as outcome_of,
+    summarise as summarise,
+    summary_mapping as summary_mapping,
+    verdict_of as verdict_of,
 )
 from untaken.counterfactual.off_policy import (
     ASSOCIATION as ASSOCIATION,
@@ -54,11 +60,6 @@ from untaken.counterfactual.parts import (
     ScoreParts as ScoreParts,
     power_words as power_words,
 )
-from untaken.counterfactual.paths import (
-    THRESHOLD as THRESHOLD,
-    alternatives_of as alternatives_of,
-    verdict_of as verdict_of,
-)
 from untaken.counterfactual.scoring import (
     Outcome as Outcome,
     Scale as Scale,
@@ -66,7 +67,6 @@ from untaken.counterfactual.scoring import (
     Weights as Weights,
     score as score,
 )
-from untaken.counterfactual.run_evaluation import summarise as summarise, summary_mapping as summary_mapping
 from untaken.counterfactual.memory import Signal as Signal, as_observation as as_observation
 
 # fmt: off
@@ -98,7 +98,6 @@ if TYPE_CHECKING:
     from untaken.counterfactual.memory.snapshot import Snapshot as Snapshot
     from untaken.counterfactual.memory.sums import Sums as Sums
     from untaken.counterfactual.paths import PathColumns as PathColumns, VERDICTS as VERDICTS
-    from untaken.counterfactual.paths import outcome_of as outcome_of
     from untaken.counterfactual.plan.card import (
         CalibrationCard as CalibrationCard, ReliabilityBin as ReliabilityBin,
         calibration_card as calibration_card,

@@ -12,7 +12,7 @@ from untaken.counterfactual.histories import COUNT
 from untaken.counterfactual.levels import Situation
 from untaken.counterfactual.memory.history import ANY, History
 from untaken.counterfactual.memory.totals import NOWHERE
-from untaken.counterfactual.paths import alternatives_of
+from untaken.counterfactual.run_evaluation import alternatives_of
 from untaken.counterfactual.strata import Compared
 from untaken.ledger import SkillSelection
 

@@ -18,8 +18,8 @@ from untaken.counterfactual.memory import Memories, PolicyMemory, Snapshot, by_m
 from untaken.counterfactual.pairs import Pair, advantages_of, among_all, compare_pairs, levels_compared
 from untaken.counterfactual.parts import ScoreParts
 from untaken.counterfactual.parts_compared import parts_between
-from untaken.counterfactual.paths import THRESHOLD, VERDICTS, PathColumns
-from untaken.counterfactual.run_evaluation import DeltaVerdict, RunEvaluation
+from untaken.counterfactual.paths import VERDICTS, PathColumns
+from untaken.counterfactual.run_evaluation import THRESHOLD, DeltaVerdict, RunEvaluation
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.strata import numbers_of
 from untaken.errors import Score, Unscored, number

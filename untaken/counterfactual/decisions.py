@@ -37,19 +37,24 @@ from untaken.counterfactual.memory import Snapshot
 from untaken.counterfactual.memory.totals import NOWHERE, Moment, Totals
 from untaken.counterfactual.parts_compared import parts_of_delta
 from untaken.counterfactual.paths import (
-    MAY_BE_BETTER,
     PathColumns,
     PathFigures,
     Paths,
     joined,
-    outcome_of,
     rows_of,
     scores_of,
-    verdict_of,
     verdicts_of,
 )
 from untaken.counterfactual.pooling import NOT_POOLED, PooledAdvantages, pooled_advantages, strengths_for
-from untaken.counterfactual.run_evaluation import Alternative, Decision, Summary, tally
+from untaken.counterfactual.run_evaluation import (
+    MAY_BE_BETTER,
+    Alternative,
+    Decision,
+    Summary,
+    outcome_of,
+    tally,
+    verdict_of,
+)
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.strata import Claims, Rulings, called, decided_at
 from untaken.errors import Score, Unscored

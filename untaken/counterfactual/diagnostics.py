@@ -23,8 +23,7 @@ from untaken.counterfactual.off_policy import (
     contrast,
     logged_choices,
 )
-from untaken.counterfactual.paths import THRESHOLD
-from untaken.counterfactual.run_evaluation import RunEvaluation, Support
+from untaken.counterfactual.run_evaluation import THRESHOLD, RunEvaluation, Support
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
 from untaken.ledger import Run

@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from untaken.caching import Once
 from untaken.counterfactual.insights import RunSignals, insights_of, signals_of
 from untaken.counterfactual.memory import Memories, PolicyMemory, Snapshot, by_memory
-from untaken.counterfactual.paths import THRESHOLD
-from untaken.counterfactual.run_evaluation import Decision, EvaluationStatus, RunEvaluation, Summary, tally
+from untaken.counterfactual.run_evaluation import (
+    THRESHOLD,
+    Decision,
+    EvaluationStatus,
+    RunEvaluation,
+    Summary,
+    tally,
+)
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.garbage import seldom_collected

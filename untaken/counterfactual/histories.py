@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.memory import Record, Spans
-from untaken.counterfactual.memory.sums import Figures, SumColumns, Sums, figures_of
+from untaken.counterfactual.memory.sums import Sums
+from untaken.counterfactual.memory.totals import Figures, SumColumns, figures_of
 from untaken.counterfactual.scoring import Scale, Weights
 from untaken.counterfactual.words import N_MIN
 from untaken.errors import Unscored, number

@@ -11,8 +11,13 @@ from urllib.parse import quote
 import rfc8785
 
 from untaken.counterfactual.memory import Direction, Signal
-from untaken.counterfactual.paths import MAY_BE_BETTER
-from untaken.counterfactual.run_evaluation import Decision, Insight, RunEvaluation, summary_mapping
+from untaken.counterfactual.run_evaluation import (
+    MAY_BE_BETTER,
+    Decision,
+    Insight,
+    RunEvaluation,
+    summary_mapping,
+)
 from untaken.errors import Unscored, number
 from untaken.ledger import CounterfactualInsight, Draft, EvaluationSummary, Run
 

@@ -27,7 +27,7 @@ from msgspec import Struct
 from untaken import stats
 from untaken.counterfactual.memory import Snapshot, observe
 from untaken.counterfactual.memory.observing import Left
-from untaken.counterfactual.paths import outcome_of
+from untaken.counterfactual.run_evaluation import outcome_of
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, difference, score_placed
 from untaken.counterfactual.words import N_SPREAD
 from untaken.errors import Score, Unscored

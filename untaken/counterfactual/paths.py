@@ -1,4 +1,7 @@
-"""A run's own outcome, the paths it did not take, and the verdict on each; of many runs as columns (§2)."""
+"""Paths not taken of many runs as columns, and as rows of plain figures (§2).
+
+Verbs that compare no paths load none of it: NumPy takes longer to load than most verbs to run.
+"""
 
 from __future__ import annotations
 
@@ -11,54 +14,16 @@ import numpy as np
 from untaken.counterfactual.advantage import Advantages
 from untaken.counterfactual.histories import NO_FIGURE, WHY, Used
 from untaken.counterfactual.levels import Situation
-from untaken.counterfactual.memory import priced
 from untaken.counterfactual.pooling import PooledAdvantages
 from untaken.counterfactual.run_evaluation import DeltaVerdict
-from untaken.counterfactual.scoring import Outcome
 from untaken.counterfactual.strata import Rulings
-from untaken.errors import Score, Unscored
-from untaken.ledger import Run, SkillSelection
-
-THRESHOLD: Final = 0.1
-MAY_BE_BETTER: Final = "alternative_may_be_better"
-
-
-def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:
-    """The verdict on an unrounded delta; exactly ±threshold is ``equivalent`` (§2.4)."""
-    if isinstance(delta, Unscored):
-        return "unknown"
-    if delta > threshold:
-        return MAY_BE_BETTER
-    return "actual_was_better" if delta < -threshold else "equivalent"
-
-
-def alternatives_of(selection: SkillSelection) -> tuple[str, ...]:
-    """The paths not taken: without the selected skill and duplicates, in the ledger's order."""
-    return tuple(dict.fromkeys([name for name in selection.alternatives if name != selection.selected]))
-
-
-def outcome_of(run: Run, cost_unit: str | None) -> Outcome:
-    """The run's own outcome; a cost in another unit than the memory's cannot be compared and is left out.
-
-    Raises:
-        ValueError: for a run that did not finish or whose success is unknown.
-    """
-    finished = run.finished
-    if finished is None or isinstance(run.success, Unscored):
-        raise ValueError("only finished runs with a known outcome are evaluated")
-    comparable = cost_unit is None or finished.cost_unit == cost_unit
-    return Outcome(
-        success=float(run.success),
-        cost=priced(finished) if comparable else None,
-        steps=None if finished.steps is None else float(finished.steps),
-    )
-
+from untaken.errors import Score
 
 VERDICTS: Final[tuple[DeltaVerdict, ...]] = get_args(DeltaVerdict)
 
 
 def verdicts_of(delta: np.ndarray, threshold: float) -> np.ndarray:
-    """`untaken.counterfactual.paths.verdict_of` over a column, as places in `VERDICTS`."""
+    """`verdict_of` over a column, as places in `VERDICTS`."""
     names: list[DeltaVerdict] = ["alternative_may_be_better", "actual_was_better", "unknown"]
     where = [delta > threshold, delta < -threshold, np.isnan(delta)]
     found = np.select(where, list(map(VERDICTS.index, names)), VERDICTS.index("equivalent"))

@@ -1,4 +1,4 @@
-"""What a counterfactual evaluation gives, and its counts for telemetry (§2 of docs/concepts.md)."""
+"""What the evaluation of a run gives: its outcome, verdicts on paths not taken, counts for telemetry (§2)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from untaken.counterfactual.memory import Signal
+from untaken.counterfactual.memory import Signal, priced
 from untaken.counterfactual.parts import ScoreParts
+from untaken.counterfactual.scoring import Outcome
 from untaken.errors import Finding, Score, Unscored, number, reason
+from untaken.ledger import Run, SkillSelection
 
 DeltaVerdict = Literal["alternative_may_be_better", "actual_was_better", "equivalent", "unknown"]
 EvaluationStatus = Literal["evaluated", "skipped", "aborted"]
@@ -21,8 +23,41 @@ Support = Literal["none", "weak", "supported"]
 Direction = Literal["better", "worse"]
 """The side of the selected skill's history on which the alternative's is, where that is supported."""
 
+THRESHOLD: Final = 0.1
+MAY_BE_BETTER: Final = "alternative_may_be_better"
 NOT_COMPARED: Final = Unscored("the histories of both skills were not compared")
 ONE_LAYER: Final = Unscored("the context has one layer alone")
+
+
+def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:
+    """The verdict on an unrounded delta; exactly ±threshold is ``equivalent`` (§2.4)."""
+    if isinstance(delta, Unscored):
+        return "unknown"
+    if delta > threshold:
+        return MAY_BE_BETTER
+    return "actual_was_better" if delta < -threshold else "equivalent"
+
+
+def alternatives_of(selection: SkillSelection) -> tuple[str, ...]:
+    """The paths not taken: without the selected skill and duplicates, in the ledger's order."""
+    return tuple(dict.fromkeys([name for name in selection.alternatives if name != selection.selected]))
+
+
+def outcome_of(run: Run, cost_unit: str | None) -> Outcome:
+    """The run's own outcome; a cost in another unit than the memory's cannot be compared and is left out.
+
+    Raises:
+        ValueError: for a run that did not finish or whose success is unknown.
+    """
+    finished = run.finished
+    if finished is None or isinstance(run.success, Unscored):
+        raise ValueError("only finished runs with a known outcome are evaluated")
+    comparable = cost_unit is None or finished.cost_unit == cost_unit
+    return Outcome(
+        success=float(run.success),
+        cost=priced(finished) if comparable else None,
+        steps=None if finished.steps is None else float(finished.steps),
+    )
 
 
 class Alternative(Struct, frozen=True, kw_only=True, gc=False):

@@ -13,8 +13,13 @@ from msgspec import UNSET
 from one_by_one.histories import Arm, common_terms, compare_arms
 from one_by_one.levels import NOT_POOLED, finest, pooled_advantage, record_of_context, strength_for
 from untaken.counterfactual.memory import Observed, Snapshot
-from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
-from untaken.counterfactual.run_evaluation import Alternative, Decision
+from untaken.counterfactual.run_evaluation import (
+    Alternative,
+    Decision,
+    alternatives_of,
+    outcome_of,
+    verdict_of,
+)
 from untaken.counterfactual.scoring import Outcome, Scale, Weights, difference, score_placed
 from untaken.counterfactual.strata import NOT_NAMED, NOT_TAKEN_BEFORE, decided_at
 from untaken.counterfactual.support import ComparedRuns, OptionComparison, nested_groups
