@@ -227,7 +227,9 @@ def _run(trial: _Trial, result: dict[str, Any], config: dict[str, Any]) -> Trace
     run.agent = f"{agent}/{model}" if model else agent
     run.model = model
     run.version = text(info.get("version")) or run.version
-    run.task_id = text(result.get("task_name")) or _configured_task(config) or trial.name
+    task = mapping(config.get("task"))
+    task_name = text(task.get("name")) or PurePosixPath(text(task.get("path")) or "").name
+    run.task_id = text(result.get("task_name")) or task_name or trial.name
     run.success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
     run.cost = amount(outcome.get("cost_usd"), log.findings, "agent_result.cost_usd")
     run.started = moment(result.get("started_at"), log.findings, "started_at") or run.started
@@ -239,12 +241,6 @@ def _run(trial: _Trial, result: dict[str, Any], config: dict[str, Any]) -> Trace
     run.metadata = {"format": "harbor", "source": text(result.get("source")) or "", **run.metadata}
     run.metadata["format"] = "harbor"  # the trajectory has one of its own
     return run
-
-
-def _configured_task(config: dict[str, Any]) -> str | None:
-    task = mapping(config.get("task"))
-    path = text(task.get("path"))
-    return text(task.get("name")) or (PurePosixPath(path).name or None if path else None)
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:

@@ -48,17 +48,14 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         log.bytes, log.sha256 = len(content), sha256(content).hexdigest()
         if (first := copied.setdefault(log.sha256, source.name)) != source.name:
             log.findings.add("duplicate-file", f"the same bytes as {first}; read once")
-        elif not _GRAPH.search(content[:4096]) and _is_ledger(source.name, content):
+        # By its lines, or by its name where these are broken.
+        elif not _GRAPH.search(content[:4096]) and (
+            has_event_signature(content[:HEAD_BYTES])
+            or source.name.lower().endswith((".jsonl", ".jsonl.gz", ".jsonl.zst"))
+        ):
             _ledger(source, stored, heads.get(source.name + _HEADS), intake, log)
         else:
             _graph(source, content, intake, log)
-
-
-def _is_ledger(name: str, content: bytes) -> bool:
-    """Whether a file is a ledger by its lines, or by its name where these are broken."""
-    return has_event_signature(content[:HEAD_BYTES]) or name.lower().endswith(
-        (".jsonl", ".jsonl.gz", ".jsonl.zst")
-    )
 
 
 def _graph(source: Source, content: bytes, intake: Intake, log: FileLog) -> None:

@@ -174,14 +174,13 @@ def converter(
                 continue
             log, file = file.log, replace(file, named=names.get(source.name))
             with intake.contained(log):
-                tools = _tools(source, intake) if is_read_twice(log) else None
+                tools = None
+                if is_read_twice(log):
+                    # Tools are known before the runs are read again: none of them is kept in memory. With a
+                    # log of its own nothing is reported twice.
+                    first = TraceFile.opened(source, intake, places, FileLog(source.name))
+                    tools = {} if first is None else tools_by_task(read(first))
                 write_traces(read(file), file.ledger, intake=intake, log=log, tidier=file.tidier, tools=tools)
-
-    def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
-        """The tools of each task: known before the runs are read again, none of them is kept in memory."""
-        # Its own log: nothing is reported twice.
-        file = TraceFile.opened(source, intake, places, FileLog(source.name))
-        return {} if file is None else tools_by_task(read(file))
 
     return convert
 
