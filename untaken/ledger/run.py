@@ -220,7 +220,7 @@ class Run:
         """The version of its prompt: as RUN_STARTED records it, else as its metadata does."""
         return self._recorded(self.started.prompt_version, ("prompt_version",))
 
-    @property
+    @cached_property
     def identity(self) -> tuple[str, ...]:
         """Who ran, with what is recorded of what can change an agent: name, model, version, prompt version.
 

@@ -45,8 +45,9 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     """
     everyone = list(runs)
     sound = [run for run in everyone if not run.integrity.broken]
-    part = parts_of(_who_ran_what(sound))
-    of_task = {task: part[agent] for agent, task in _who_ran_what(sound)}
+    ran = _who_ran_what(sound)
+    part = parts_of(ran)
+    of_task = {task: part[agent] for agent, task in ran}
     # What a broken ledger says joins no agents: its run goes where its agent is, else where its task is.
     alone = parts_of(
         _who_ran_what(run for run in everyone if run.agent not in part and run.task_id not in of_task)
