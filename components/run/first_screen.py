@@ -143,6 +143,8 @@ def _cause(report: RunReport) -> None:
 
 def _others(report: RunReport) -> None:
     """How many runs fail first where this one does: whether it is worth more than this run."""
+    if len(state.corpus().runs) > after_saves.MOST_COUNTED:
+        return
     found = state.derived(triage, of_all=state.lists_all()).failing_like(report.run.digest)
     if found is not None and found[1]:
         goal, others = found

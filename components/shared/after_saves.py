@@ -31,6 +31,8 @@ DRAWN: Final = "content_drawn"
 LOG: Final = logging.getLogger("untaken.app")
 QUIET_SECONDS: Final = 3.0
 """Without another save, before runs are evaluated again: the person who writes needs the processor."""
+MOST_COUNTED: Final = 20_000
+"""Runs; of more, what to fix first takes seconds, for which nobody who opens a run is to wait."""
 _evaluated: Final = deque[Whose](maxlen=64)
 """Of which the lists of runs are at hand."""
 _asked: Final[dict[str, tuple[Whose, Workspace]]] = {}
@@ -138,5 +140,6 @@ def _list(whose: Whose, store: Workspace) -> None:
         order = evaluating.derived(of, evaluating.name_of(review_order), review_order, (), store)
         found = evaluating.derived(of, evaluating.name_of(corpus_reviewers), corpus_reviewers, (), store)
         evaluating.derived(of, evaluating.name_of(failing_cases), failing_cases, (found, order), store)
-    evaluating.derived(whose, evaluating.name_of(triage), triage, (), store)
+    if len(evaluating.evaluated(*whose[:4], store).runs) <= MOST_COUNTED:
+        evaluating.derived(whose, evaluating.name_of(triage), triage, (), store)
     _evaluated.append(whose)
