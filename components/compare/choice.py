@@ -5,6 +5,7 @@ Both live in the address while the page is shown, and in the session while anoth
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -133,19 +134,25 @@ def _aligned(corpus: Corpus, task: TaskRuns, shown: Sequence[str], reference: st
 
 def _pick_runs(corpus: Corpus, task: TaskRuns, shown: Sequence[str]) -> None:
     st.session_state["compare_runs_picker"] = list(shown)
+    of_task = (corpus.runs[digest] for digest in task.digests)
+    alike = Counter((run.agent, run.started.task_repeat) for run in of_task)
     st.multiselect(
         "Runs",
         list(dict.fromkeys([*shown, *task.digests]))[:MOST_OFFERED],
-        format_func=lambda digest: _run_words(corpus.runs[digest]),
+        format_func=lambda digest: _run_words(corpus.runs[digest], alike),
         key="compare_runs_picker",
         on_change=lambda: _choose(task=task.task_id, runs=",".join(st.session_state["compare_runs_picker"])),
         help=f"Up to {MOST_SHOWN} runs that differ most. Clear the list to choose them automatically.",
     )
 
 
-def _run_words(run: Run) -> str:
-    repeat = "" if run.started.task_repeat is None else f" #{run.started.task_repeat}"
-    return f"{text.outcome(run.success)} {text.one_line(run.agent, 40)}{repeat}"
+def _run_words(run: Run, alike: Counter[tuple[str, int | None]]) -> str:
+    repeat = run.started.task_repeat
+    if alike[run.agent, repeat] > 1:
+        mark = f" {text.one_line(run.run_id, 40)}"
+    else:
+        mark = "" if repeat is None else f" #{repeat}"
+    return f"{text.outcome(run.success)} {text.one_line(run.agent, 40)}{mark}"
 
 
 def _pick_reference(found: SideBySide, task: TaskRuns) -> None:

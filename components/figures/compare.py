@@ -151,9 +151,8 @@ def _frame(
 def _head(run: ComparedRun, *, held: bool, width: int, marks: bool) -> str:
     outcome = OUTCOMES[None if isinstance(run.success, Unscored) else run.success]
     outcome = outcome[0] if marks else outcome
-    repeat = "" if run.task_repeat is None else f"#{run.task_repeat}"
-    name = text.folded(run.agent, width=width, lines=3)
-    return "<br>".join([*(["reference"] * held), name, *([repeat] if repeat else []), f"<b>{outcome}</b>"])
+    names = [text.folded(name, width=width, lines=n) for name, n in ((run.agent, 3), (run.mark, 2)) if name]
+    return "<br>".join([*(["reference"] * held), *names, f"<b>{outcome}</b>"])
 
 
 def _title(row: AlignedRow, chars: int) -> str:

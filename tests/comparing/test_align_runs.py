@@ -205,3 +205,8 @@ def test_tasks_with_most_to_compare_come_first() -> None:
     assert counts == [(3, 4, 2, 6)] * 2
     failed = [a(n, task="a-task").finish(False).run() for n in (5, 6)]
     assert tasks_of([*failed, *runs])[-1].task_id == "a-task"
+
+
+def test_runs_of_one_agent_without_a_repeat_are_told_apart_by_their_ids() -> None:
+    again = [a_run(name, agent="ann", task="task").finish(False) for name in ("first", "second")]
+    assert names(side_by_side([good(1), *again, bad(1)])) == ["ann #1", "ann first", "ann second", "bob #1"]

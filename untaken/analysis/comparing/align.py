@@ -5,13 +5,14 @@ Over all runs of the task: the sub-goals whose completion goes with success. Ass
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Final
 
 from untaken import stats
-from untaken.analysis.comparing.aligned import ACHIEVED, KNOWN, Basis, OutcomeSplit, SideBySide
+from untaken.analysis.comparing.aligned import ACHIEVED, KNOWN, Basis, ComparedRun, OutcomeSplit, SideBySide
 from untaken.analysis.comparing.cells import Pattern, Side, sub_goal_rows, tool_rows, tools_of
 from untaken.analysis.comparing.divergence import part
 from untaken.errors import Unscored, UntakenError, number
@@ -164,10 +165,17 @@ def _aligned(
         reference_reason=why,
         of_task=len(sides),
         broken=broken,
-        runs=tuple(side.column for side in chosen),
+        runs=_told_apart([side.column for side in chosen]),
         rows=rows,
         divergences=tuple(part(held, side, rows) for side in chosen[1:]),
         outcome_splits=outcome_splits(same_plan, patterns, named),
+    )
+
+
+def _told_apart(columns: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
+    named = Counter(column.name for column in columns)
+    return tuple(
+        replace(column, mark=column.run_id) if named[column.name] > 1 else column for column in columns
     )
 
 

@@ -24,6 +24,7 @@ class ComparedRun:
     Attributes:
         completed, completion: of the sub-goals that count; unscored where the run is.
         actions: tool calls of the agent during the run.
+        mark: what tells it from other runs of its agent: its repeat, or its id where that is no help.
     """
 
     run_id: str
@@ -31,6 +32,7 @@ class ComparedRun:
     agent: str
     task_id: str
     task_repeat: int | None
+    mark: str
     model: str | None
     success: bool | Unscored
     completed: int | Unscored
@@ -40,8 +42,8 @@ class ComparedRun:
 
     @property
     def name(self) -> str:
-        """Agent and repeat: what a person calls the run (untrusted text)."""
-        return self.agent if self.task_repeat is None else f"{self.agent} #{self.task_repeat}"
+        """Agent and mark: what a person calls the run (untrusted text)."""
+        return f"{self.agent} {self.mark}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,7 @@ class Side:
             agent=run.agent,
             task_id=run.task_id,
             task_repeat=run.started.task_repeat,
+            mark="" if run.started.task_repeat is None else f"#{run.started.task_repeat}",
             model=run.started.model,
             success=run.success,
             completed=score if isinstance(score, Unscored) else score.completed,
