@@ -35,6 +35,7 @@ CASES = [
     ("nothing failed", a_run().call("search", q=1).call("read").call("refund").finish(True), "No sub-goal is known to have failed", "all 3 required", ""),
     ("ended from outside", a_run().call("search", q=1).finish(False, error="HTTP 503"), "No sub-goal is known to have failed", "ended the run, not the agent; error HTTP 503", ""),
     ("another task", a_run(task="other").finish(False), "No sub-goal score", "", ""),
+    ("another task, which ended early", a_run(task="other").finish(False, limit="steps"), "Ended with limit steps", "no plan graph", ""),
 ]  # fmt: skip
 
 

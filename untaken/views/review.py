@@ -187,7 +187,8 @@ def outline_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: G
     if run.integrity.broken:
         return RunCause(headline=f"The ledger is {run.integrity.verdict}", detail=run.integrity.reason)
     if isinstance(score, Unscored):
-        return RunCause(headline="No sub-goal score", detail=score.reason)
+        ending = _ending(run)  # all that such a run says of itself
+        return RunCause(headline=f"Ended with {ending}" if ending else "No sub-goal score", detail=score.reason)
     if kind == "unlucky":
         return RunCause(headline="Failed although every sub-goal was completed", detail=_ending(run))
     failed = first_failed(run, score, graphs.get(score.graph_id))
