@@ -188,7 +188,8 @@ def outline_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: G
         return RunCause(headline=f"The ledger is {run.integrity.verdict}", detail=run.integrity.reason)
     if isinstance(score, Unscored):
         ending = _ending(run)  # all that such a run says of itself
-        return RunCause(headline=f"Ended with {ending}" if ending else "No sub-goal score", detail=score.reason)
+        headline = f"Ended with {ending}" if ending else "No sub-goal score"
+        return RunCause(headline=headline, detail=score.reason)
     if kind == "unlucky":
         return RunCause(headline="Failed although every sub-goal was completed", detail=_ending(run))
     failed = first_failed(run, score, graphs.get(score.graph_id))
