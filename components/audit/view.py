@@ -30,7 +30,7 @@ WIDTHS: Final = {
     "graph": None,
     "sub_goal": None,
     "proposed": None,
-    "title": st.column_config.TextColumn("sub-goal", width=240),
+    "title": st.column_config.TextColumn("sub-goal", width=180),
     "verdict": st.column_config.TextColumn(width=90),
     "why": st.column_config.TextColumn(width=500),
     "completed": None,
