@@ -13,7 +13,7 @@ from untaken.ledger import Draft, Verdict
 from untaken.scoring import RunScore
 from untaken.workspace import Workspace
 
-FILES, CLASSES = 60, 44
+FILES, CLASSES = 56, 44
 """How many it may enter: they only ever go down; the aims are 60 and 30."""
 
 pytestmark = pytest.mark.database("sqlite")
