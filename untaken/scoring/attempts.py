@@ -59,13 +59,10 @@ def attempts(
         elif not acted and not (criterion.reads_messages and trace.spoke):
             found[name] = WITHOUT_ACTIONS
         else:
-            found[name] = NEVER if criterion.maps or _tagged(mapping) else WITHOUT_MAPPING
+            # A ledger with tags itself says what each action was for.
+            known = criterion.maps or any(authority == "tag" for _, _, authority in mapping.mapped)
+            found[name] = NEVER if known else WITHOUT_MAPPING
     return found
-
-
-def _tagged(mapping: plans.Mapping) -> bool:
-    """Whether the ledger itself says what some action was for."""
-    return any(authority == "tag" for _, _, authority in mapping.mapped)
 
 
 def _served(

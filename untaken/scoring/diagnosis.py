@@ -56,22 +56,24 @@ def diagnose(
     # A dependency whose check holds was not skipped, as far as anybody can see.
     held = {node.sub_goal for node in nodes if node.holds}
     if skipped := [violation for violation in critical if violation.dependency not in held]:
+        needed, more = [v.dependency for v in skipped], len(skipped) - 1
+        # A skipped sub-goal that was itself reached too early is named once.
+        last = [v.sub_goal for v in skipped if v.sub_goal not in needed]
+        others = f"; {counted(more, 'more violation')} of a critical sub-goal" if more else ""
         return Diagnosed(
             diagnosis="violation",
-            reason=_violation_sentence(skipped),
-            advice=_require([v.dependency for v in skipped], [v.sub_goal for v in skipped]),
-            about=tuple(v.dependency for v in skipped),
+            reason=f"{skipped[0].message}{others}",
+            advice=f"Require {_some(needed)} before the agent can reach {_some(last)}.",
+            about=tuple(needed),
         )
     missing = [node for node in known if not node.completed]
     if not missing:
-        return Diagnosed(diagnosis="clean", reason=_clean_sentence(len(nodes), len(known)))
+        total, scored = len(nodes), len(known)
+        clean = f"all {scored} scored sub-goals completed; {total - scored} of {total} required are unscored"
+        if scored == total:
+            clean = f"all {total} required sub-goals completed"
+        return Diagnosed(diagnosis="clean", reason=clean)
     return _why_missing(missing, nodes, compiled, unrevised)
-
-
-def _require(skipped: Sequence[str], reached: Sequence[str]) -> str:
-    """What to require before what; a skipped sub-goal that was itself reached too early is named once."""
-    last = [name for name in reached if name not in skipped]
-    return f"Require {_some(skipped)} before the agent can reach {_some(last)}."
 
 
 def _why_missing(
@@ -209,15 +211,3 @@ def _some(names: Sequence[str]) -> str:
     distinct = list(dict.fromkeys(names))
     more = len(distinct) - NAMED
     return ", ".join(map(repr, distinct[:NAMED])) + (f" and {more} more" if more > 0 else "")
-
-
-def _violation_sentence(critical: Sequence[Violation]) -> str:
-    first = critical[0].message
-    more = len(critical) - 1
-    return f"{first}; {counted(more, 'more violation')} of a critical sub-goal" if more else first
-
-
-def _clean_sentence(required: int, known: int) -> str:
-    if known == required:
-        return f"all {required} required sub-goals completed"
-    return f"all {known} scored sub-goals completed; {required - known} of {required} required are unscored"

@@ -263,27 +263,27 @@ def _assemble(
         rates,
         strict=True,
     ):
-        tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
+        results, tally, deps, critical, diagnosed = known
         # This rests on more than the pattern of results, so it is not remembered with that.
         if trace.never_replanned:
             # Whatever the rule for missing verdicts: a diagnosis looks at all requirements.
-            counted_all = counted_nodes(known.results, "fail")
+            counted_all = counted_nodes(results, "fail")
             if counted_all:
-                diagnosed = diagnose(counted_all, known.critical, compiled, (trace, tried))
+                diagnosed = diagnose(counted_all, critical, compiled, (trace, tried))
         if advice := diagnosed.advice:
             calls = [call.seq for call in trace.calls]
-            advice = remedy(diagnosed, counted_nodes(known.results, "fail"), compiled, tried, calls)
+            advice = remedy(diagnosed, counted_nodes(results, "fail"), compiled, tried, calls)
         yield RunScore(
             **_of_record(run, trace),
             **structs.asdict(tally),
             graph_id=graph.id,
             graph_version=graph.version,
-            results=known.results,
+            results=results,
             completed_at=tuple([decisions[name].at for name in compiled.criteria]),
             missing=missing,
             completed_with_deps=deps[0],
             completed_with_deps_all=deps[1],
-            violations=(*known.critical, *_shared(graph, order)),
+            violations=(*critical, *_shared(graph, order)),
             mapped=_shared(graph, mapping.mapped),
             extra=_own(mapping.extra, trace),
             recovered=rate,
@@ -303,14 +303,9 @@ def _shared(graph: PlanGraph, made: Iterable[Part]) -> tuple[Part, ...]:
     return tuple([kept.get(part, part) for part in made])
 
 
-class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
-    """The results of a run's sub-goals, and what follows from them and the graph's edges alone."""
-
-    results: tuple[NodeResult, ...]
-    tally: Tally
-    deps: tuple[int, int]
-    critical: tuple[Violation, ...]
-    diagnosed: Diagnosed
+_Consequences = tuple[tuple[NodeResult, ...], Tally, tuple[int, int], tuple[Violation, ...], Diagnosed]
+"""The results of a run's sub-goals, and what follows from them and the graph's edges alone: the tally, the
+figures with dependencies, the critical violations and the diagnosis."""
 
 
 def _consequences(
@@ -336,15 +331,10 @@ def _consequences(
         results = node_results(compiled, attempts, decisions, required, outside=outside)
         by_id = {result.sub_goal: result for result in results}
         critical = tuple(critical_violations(compiled, by_id))
-        found = _Consequences(
-            results=results,
-            tally=Tally.of(results, missing),
-            deps=dependency_figures(compiled, by_id),
-            critical=critical,
-            diagnosed=diagnose(
-                counted_nodes(results, "fail"), critical, compiled, otherwise=nothing_counts(results)
-            ),
-        )
+        otherwise = nothing_counts(results)
+        diagnosed = diagnose(counted_nodes(results, "fail"), critical, compiled, otherwise=otherwise)
+        deps = dependency_figures(compiled, by_id)
+        found = results, Tally.of(results, missing), deps, critical, diagnosed
         if len(kept) < PATTERNS:
             kept[pattern] = found
     return found

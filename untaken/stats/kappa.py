@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TypedDict, cast
 
 from untaken.errors import Score, Unscored
 from untaken.stats.jackknife import agreement_interval
@@ -43,23 +42,11 @@ def agreement_share(clusters: Clusters) -> Interval:
     return share, max(0.0, centre - half), min(1.0, centre + half)
 
 
-class AgreementFigures(TypedDict):
-    """Share of one opinion and Cohen's κ, each with its 95% interval."""
-
-    agreement: Score
-    low: Score
-    high: Score
-    kappa: Score
-    kappa_low: Score
-    kappa_high: Score
-
-
-def agreement_figures(clusters: Clusters) -> AgreementFigures:
-    """`agreement_share` and `cohen_kappa` of the same pairs."""
+def agreement_figures(clusters: Clusters) -> dict[str, Score]:
+    """`agreement_share` and `cohen_kappa` of the same pairs, each with its 95% interval, by name."""
     share = agreement_share(clusters)
-    kappa = cohen_kappa(clusters, share)
-    names = AgreementFigures.__annotations__
-    return cast("AgreementFigures", dict(zip(names, (*share, *kappa), strict=True)))
+    names = "agreement", "low", "high", "kappa", "kappa_low", "kappa_high"
+    return dict(zip(names, (*share, *cohen_kappa(clusters, share)), strict=True))
 
 
 def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:

@@ -193,33 +193,16 @@ def mean_differences(
     s1, s0 = (np.bincount(cell[side], values[side], minlength=cells) for side in (first, ~first))
     with np.errstate(divide="ignore", invalid="ignore"):
         squares = np.bincount(cell, (values - ((s1 + s0) / (n1 + n0))[cell]) ** 2, minlength=cells)
-        parts = _Parts.of(n1, n0, s1, s0, squares)
-        return _Parts(*(np.bincount(of_cell, part, minlength=comparisons) for part in parts)).difference()
-
-
-class _Parts(NamedTuple):
-    """What strata add to a mean difference: wₖ, wₖdₖ, the share of the variance, and of its uncertainty."""
-
-    weight: np.ndarray
-    weighted: np.ndarray
-    spread: np.ndarray
-    fourth: np.ndarray
-
-    @classmethod
-    def of(
-        cls, n1: np.ndarray, n0: np.ndarray, s1: np.ndarray, s0: np.ndarray, squares: np.ndarray
-    ) -> _Parts:
-        """Of each stratum, from runs and sums of both sides, and the squares around their common mean."""
-        both, n, weight = (n1 > 0) & (n0 > 0), n1 + n0, n1 * n0 / (n1 + n0)
-        spread = weight * squares / (n - 1)
-        parts = weight, weight * (s1 / n1 - s0 / n0), spread, spread**2 / (n - 1)
-        return cls(*(np.where(both, part, 0.0) for part in parts))
-
-    def difference(self) -> MeanDifferences:
-        """Of the parts of all strata, added up."""
-        value = np.where(self.spread > _NO_SPREAD, self.weighted / self.weight, np.nan)
-        reach = stdtrit(self.spread**2 / self.fourth, _UPPER) * np.sqrt(self.spread) / self.weight
-        return MeanDifferences(value, value - reach, value + reach)
+        weight, both = n1 * n0 / (n1 + n0), (n1 > 0) & (n0 > 0)
+        spread = weight * squares / (n1 + n0 - 1)
+        # Of each stratum: wₖ, wₖdₖ, the share of the variance, and of its uncertainty; then added up.
+        parts = weight, weight * (s1 / n1 - s0 / n0), spread, spread**2 / (n1 + n0 - 1)
+        weight, weighted, spread, fourth = (
+            np.bincount(of_cell, np.where(both, part, 0.0), minlength=comparisons) for part in parts
+        )
+        value = np.where(spread > _NO_SPREAD, weighted / weight, np.nan)
+        reach = stdtrit(spread**2 / fourth, _UPPER) * np.sqrt(spread) / weight
+    return MeanDifferences(value, value - reach, value + reach)
 
 
 def _score(counts: np.ndarray, found: float, difference: float) -> float:

@@ -42,7 +42,8 @@ def causes_of(title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRu
     left = {one.run.digest: one for one in blamed}
     if not _enough(left.values()):
         return ()
-    compared = _spread(passed)
+    # Evenly taken: the first ones may all be of one task or agent.
+    compared = passed[:: -(-len(passed) // MOST_COMPARED) or 1]  # rounded up
     found: list[Cause] = []
     for make in (_stated_causes, _shared_causes):
         for cause in make(left, compared):
@@ -57,12 +58,6 @@ def causes_of(title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRu
 
 def _enough(runs: Collection[BlamedRun]) -> bool:
     return len(runs) >= LEAST_RUNS and len({one.run.task_id for one in runs}) >= LEAST_TASKS
-
-
-def _spread(passed: Sequence[PassedRun]) -> Sequence[PassedRun]:
-    # Evenly taken: the first ones may all be of one task or agent.
-    step = -(-len(passed) // MOST_COMPARED) or 1  # rounded up
-    return passed[::step]
 
 
 def _stated_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -> Iterator[Cause]:
