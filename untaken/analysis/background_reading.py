@@ -28,13 +28,8 @@ _SENT_EVERY: Final = 1.0
 _ENTRY: Final = "from untaken.analysis.background_reading import work; work()"
 
 
-class ReadingJob(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process is to read: ledgers of a workspace, by digest."""
-
-    folder: str
-    ledgers: tuple[str, ...]
-
-
+ReadingJob = tuple[str, set[str]]
+"""What a process is to read: the folder of a workspace, and digests of ledgers in it."""
 Texts = tuple[tuple[int, str], ...]
 """What was found in a run, as it is kept with the run (`TEXTS_TO_JUDGES`)."""
 
@@ -56,7 +51,7 @@ class BackgroundReading:
     ) -> None:
         self.found: dict[str, Texts] = {}
         self._ended = ended
-        job = ReadingJob(folder=str(folder), ledgers=tuple(ledgers))
+        job = str(folder), set(ledgers)
         # A daemon, so that the app need not wait for it to end.
         self._listener = Thread(target=self._listen, args=(job,), daemon=True)
         self._listener.start()
@@ -86,12 +81,11 @@ def work() -> None:
     A workspace that cannot be read ends it: the pages say what is wrong.
     """
     output = output_to_app()
-    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=ReadingJob)
+    folder, wanted = msgspec.json.decode(sys.stdin.buffer.readline(), type=ReadingJob)
     end_with_app()
-    if not Path(job.folder).is_dir():  # a private area that was discarded: opening it would create it again
+    if not Path(folder).is_dir():  # a private area that was discarded: opening it would create it again
         return
-    with suppress(UntakenError, OSError), Workspace(job.folder) as store:
-        wanted = set(job.ledgers)
+    with suppress(UntakenError, OSError), Workspace(folder) as store:
         ledgers = [file for file in store.ledgers() if file.digest in wanted]
         looked: dict[str, _Looked] = defaultdict(_Looked)
         found: dict[str, Texts] = {}

@@ -215,26 +215,17 @@ def _standings(
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Figure:
-    """An agent's value under a metric, and what it rests on."""
-
-    source: Literal["rank", "score"]
-    value: Score
-    low: Score
-    high: Score
-    n_tasks: int | None
-    n_runs: int
-
-
-def _figure(metric: str, agent: AgentScore, standings: Mapping[tuple[str, str], RankedAgent]) -> _Figure:
+def _figure(
+    metric: str, agent: AgentScore, standings: Mapping[tuple[str, str], RankedAgent]
+) -> tuple[tuple[Score, Score, Score], int | None, int]:
+    """An agent's value under a metric with both ends of its interval; the tasks and runs that it rests on."""
     if metric in _POOLED:
         value, n_runs = _POOLED[metric](agent)
         none = Unscored("this figure has no interval")
-        return _Figure(source="score", value=value, low=none, high=none, n_tasks=None, n_runs=n_runs)
+        return (value, none, none), None, n_runs
     # Without weights there is no ranking by completion_weighted: it is completion.
     s = standings.get((agent.agent, metric)) or standings[agent.agent, "completion"]
-    return _Figure(source="rank", value=s.value, low=s.low, high=s.high, n_tasks=s.n_tasks, n_runs=s.n_runs)
+    return (s.value, s.low, s.high), s.n_tasks, s.n_runs
 
 
 def _check(
@@ -244,13 +235,14 @@ def _check(
     scores: Sequence[RunScore],
     on: Basis,
 ) -> GateCheck:
-    figure = _figure(requirement.metric, agent, standings)
+    (value, low, high), n_tasks, n_runs = _figure(requirement.metric, agent, standings)
+    pooled = requirement.metric in _POOLED
     upward = requirement.op in (">=", ">")
-    compared = figure.value if on == "point" else figure.low if upward else figure.high
+    compared = value if on == "point" else low if upward else high
     margin = _margin(compared, requirement)
     verdict = _verdict(margin, requirement)
     # What a run left undone is no reason why a share is too large.
-    wanting = verdict != "met" and (upward or figure.source == "score")
+    wanting = verdict != "met" and (upward or pooled)
     missed, look_at = _shortfall(requirement.metric, agent.agent, scores) if wanting else ((), ())
     return GateCheck(
         agent=agent.agent,
@@ -258,14 +250,14 @@ def _check(
         metric=requirement.metric,
         op=requirement.op,
         bound=requirement.bound,
-        source=figure.source,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
+        source="score" if pooled else "rank",
+        value=value,
+        low=low,
+        high=high,
         compared=compared,
         margin=margin,
-        n_tasks=figure.n_tasks,
-        n_runs=figure.n_runs,
+        n_tasks=n_tasks,
+        n_runs=n_runs,
         verdict=verdict,
         reason=_reason(requirement, compared, margin, verdict, on),
         missed=missed,

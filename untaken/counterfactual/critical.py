@@ -96,13 +96,11 @@ def _cost(
         alternative, selected = (
             [row for row in side if row[0] in shared] for side in (alternative, selected)
         )
-    counts: dict[object, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for place, side in enumerate((alternative, selected)):
-        for stratum, happened, _ in side:
-            cell = counts[stratum if shared else SINGLE]
-            cell[2 * place] += happened
-            cell[2 * place + 1] += 1
-    strata = [stats.Stratum(*cell) for cell in counts.values()]
+    strata = stats.strata_of(
+        (stratum if shared else SINGLE, not place, happened)
+        for place, side in enumerate((alternative, selected))
+        for stratum, happened, _ in side
+    )
     if not alternative or not selected or (more := stats.risk_difference(strata)) <= 0:
         return None
     if (test := stats.exact_test(strata)).p > ALARM:

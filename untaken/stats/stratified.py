@@ -5,8 +5,8 @@ Only strata in which both options were taken say anything; the others must be le
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import repeat
 from math import fsum, sqrt
@@ -46,6 +46,19 @@ class Stratum(NamedTuple):
     def informative(self) -> bool:
         """Whether both outcomes occurred: else no test can tell the options apart here."""
         return 0 < self.k1 + self.k0 < self.n1 + self.n0
+
+
+def strata_of(runs: Iterable[tuple[Hashable, bool, bool]]) -> list[Stratum]:
+    """Strata of runs, each (its stratum, whether it took the first option, whether it succeeded).
+
+    One in which only one option was taken compares nothing, and is left out.
+    """
+    counts: defaultdict[Hashable, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for name, first, success in runs:
+        cell, side = counts[name], 0 if first else 2
+        cell[side] += success
+        cell[side + 1] += 1
+    return [Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
 
 
 class ExactTest(NamedTuple):

@@ -142,8 +142,11 @@ class Staged:
             waiting.expect(target)
         # In a batch nothing refers to a new file before the transaction commits, so the rename can be saved.
         if waiting is None or isinstance(self.content, Path) or not _created(target, self.content):
-            with _noted_if_new(target):
-                self._put(target)
+            placed = _PLACED.get()
+            new = placed is not None and not target.exists()
+            self._put(target)
+            if placed is not None and new:
+                placed.append(target)
         if waiting is None:
             sync_folder(target.parent)
         else:
@@ -194,15 +197,6 @@ def placed_files() -> Iterator[list[Path]]:
         _PLACED.reset(token)
         if outer is not None:
             outer += placed  # if the outer one fails, these are deleted, too
-
-
-@contextmanager
-def _noted_if_new(target: Path) -> Iterator[None]:
-    placed = _PLACED.get()
-    new = placed is not None and not target.exists()
-    yield
-    if placed is not None and new:
-        placed.append(target)
 
 
 def clear_staged(folder: Path, before: datetime) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import to_builtins
 
@@ -14,9 +13,6 @@ from untaken import stats
 from untaken.analysis.auditing.scored import PlannedRun, PlanRuns, read_paths
 from untaken.plans import Check, Disconnect, Edit, Set, SubGoal, ToolCallSpec, as_literal
 from untaken.scoring import alike, nearest_call, shown, unmet_arguments
-
-if TYPE_CHECKING:
-    from untaken.stats import Stratum
 
 MIN_SUCCESSES: Final = 3
 """Successes from which a sub-goal that none completes is doubted."""
@@ -76,24 +72,15 @@ def completion(plan: PlanRuns, name: str) -> Completion:
     found = Completion(successes=len(successes), completed=sum(one.completed(name) for one in successes))
     if found.nobody or not found.contested:  # only a contested sub-goal needs the interval
         return found
-    strata = _strata(speaking, name)
+    strata = stats.strata_of(
+        ((one.run.task_id, *one.run.identity), one.completed(name), one.success)
+        for one in speaking
+        if isinstance(one.success, bool)
+    )
     if not strata:
         return found
     low, high = stats.score_interval(strata)
     return Completion(successes=found.successes, completed=found.completed, low=low, high=high)
-
-
-def _strata(runs: Sequence[PlannedRun], name: str) -> list[Stratum]:
-    # Successes and runs that completed it, then successes and runs that did not.
-    counts: defaultdict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for one in runs:
-        if isinstance(one.success, bool):
-            cell = counts[one.run.task_id, *one.run.identity]
-            side = 0 if one.completed(name) else 2
-            cell[side] += one.success
-            cell[side + 1] += 1
-    # one side compares nothing
-    return [stats.Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,12 +71,8 @@ def steps_of(run: Run) -> list[int]:
     return [0, *accumulate(spoken)][:-1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """One person's labels of one run: the steps of each mode; none for a mode without."""
-
-    run: Run
-    seen: dict[str, frozenset[int]]
+_Reading = tuple[str, dict[str, frozenset[int]]]
+"""One person's labels of one run: its task, and the steps of each mode; none for a mode without."""
 
 
 def mode_agreement(runs: Iterable[Run], taxonomy: Taxonomy) -> tuple[ModeAgreement, ...]:
@@ -109,11 +105,11 @@ def _readings(run: Run, taxonomy: Taxonomy) -> dict[str, _Reading]:
         mode = taxonomy.current(one.mode)
         seen = {steps[one.place.event]} if one.place.event is not None else set()
         found[one.by][mode] = found[one.by].get(mode, frozenset()) | seen
-    return {person: _Reading(run, seen) for person, seen in found.items()}
+    return {person: (run.task_id, seen) for person, seen in found.items()}
 
 
 def _of_two(a: str, b: str, pairs: Sequence[tuple[_Reading, _Reading]]) -> list[ModeAgreement]:
-    modes = sorted({mode for one in pairs for reading in one for mode in reading.seen})
+    modes = sorted({mode for one in pairs for _, seen in one for mode in seen})
     each = [_agreement(a, b, mode, [mode], pairs) for mode in modes]
     # 2: after every κ.
     each.sort(key=lambda one: (2.0 if isinstance(one.kappa, Unscored) else one.kappa, one.mode))
@@ -125,10 +121,10 @@ def _agreement(
 ) -> ModeAgreement:
     by_task: dict[str, list[stats.Pair]] = defaultdict(list)
     distances: list[int] = []
-    for one, other in pairs:
+    for (task_id, one), (_, other) in pairs:
         for name in modes:
-            by_task[one.run.task_id].append((name in one.seen, name in other.seen))
-            steps, others = one.seen.get(name), other.seen.get(name)
+            by_task[task_id].append((name in one, name in other))
+            steps, others = one.get(name), other.get(name)
             if steps and others:  # the nearest two
                 distances.append(min(abs(x - y) for x in steps for y in others))
     clusters = [*by_task.values()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from untaken import stats
 from untaken.counterfactual import (
@@ -162,8 +162,9 @@ def advice(corpus: Corpus, digests: Collection[str] | None = None) -> Advice:
             else:
                 cheaper.append(_cheaper(choice, runs))
     more += _plan_changes(corpus, kept)
+    more.sort(key=lambda one: (not one.recommended, -one.gain, -one.often.count, one.kind, one.runs))
     return Advice(
-        choices=tuple(sorted(more, key=_by_gain)),
+        choices=tuple(more),
         cheaper=tuple(sorted(cheaper, key=_by_saving)),
         skipping=skipping,
     )
@@ -243,10 +244,6 @@ def _saving(part: ScorePart, runs: int) -> Saving | None:
 def _by_saving(one: CheaperChoice) -> tuple[object, ...]:
     cost, steps = (saving.total if saving else 0.0 for saving in (one.cost, one.steps))
     return -cost, -steps, one.choice.selected, one.choice.alternative, one.choice.context_hash
-
-
-def _by_gain(one: ChoiceAdvice) -> tuple[object, ...]:
-    return not one.recommended, -one.gain, -one.often.count, one.kind, one.runs
 
 
 def _plan_changes(corpus: Corpus, digests: Collection[str]) -> list[ChoiceAdvice]:
@@ -337,23 +334,13 @@ def option_takers(corpus: Corpus, statements: Sequence[Statement]) -> OptionTake
     return found
 
 
-class _Weight(TypedDict):
-    """The attributes of `ChoiceAdvice` that say how often and how much."""
-
-    often: Often
-    gain: float
-    gain_low: float
-    gain_high: float
-    runs: tuple[tuple[str, int], ...]
-    agents: Mapping[str, int]
-
-
 def _often(
     corpus: Corpus,
     runs: tuple[tuple[str, int], ...],
     sample: stats.TaskSample,
     much: tuple[float, float, float],
-) -> _Weight:
+) -> dict[str, Any]:
+    """The attributes of `ChoiceAdvice` that say how often and how much."""
     hits = dict.fromkeys(dict(runs), 1.0)
     share_low, share_high = sample.interval(hits)
     often = Often(count=len(hits), n=sample.n, low=share_low, high=share_high)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final, TypedDict
+from collections.abc import Collection, Sequence
+from typing import Any, Final
 
 from untaken import stats
 from untaken.analysis.fix_first.tally import FailureTally
@@ -15,21 +15,8 @@ NOBODY_PASSED: Final = Unscored("no run passed here, so there is no rate to comp
 NONE_FAILED: Final = Unscored("no run failed")
 
 
-class GainFigures(TypedDict):
-    """The fields of `FixItem` of the same names."""
-
-    failed_runs: int
-    share: Score
-    gain: Score
-    low: Score
-    high: Score
-    passed: int
-    passed_successes: int
-    agents: Mapping[str, int]
-
-
-def figures_of(tally: FailureTally, runs: Collection[str], passed: Sequence[str]) -> GainFigures:
-    """The figures of an item: how often, and what success would be gained."""
+def figures_of(tally: FailureTally, runs: Collection[str], passed: Sequence[str]) -> dict[str, Any]:
+    """The fields of `FixItem` that say how often, and what success would be gained."""
     won = tally.successes(passed)
     gain, low, high = _gain(tally, runs, passed, won)
     agents = Counter(sorted(tally.runs[digest].agent for digest in runs))

@@ -74,15 +74,8 @@ class Sides:
 
     def strata(self, outcome: Callable[[VersionRun], bool | None]) -> list[Stratum]:
         """Successes and runs of the second version against the first; those with ``None`` say nothing."""
-        counts: defaultdict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        for one in self.runs:
-            value = outcome(one)
-            if value is not None:
-                cell, side = counts[one.stratum], 0 if one.second else 2
-                cell[side] += value
-                cell[side + 1] += 1
-        # one side compares nothing
-        return [stats.Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
+        ends = ((one, outcome(one)) for one in self.runs)
+        return stats.strata_of((one.stratum, one.second, end) for one, end in ends if end is not None)
 
 
 def versions_of(runs: Iterable[Run], by: Field) -> dict[str, int]:

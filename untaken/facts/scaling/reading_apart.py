@@ -35,13 +35,8 @@ _MOST: Final = 8
 _ENTRY: Final = "from untaken.facts.scaling.reading_apart import work; work()"
 
 
-class _Share(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process is to read: ledgers of a workspace, by digest."""
-
-    folder: str
-    ledgers: tuple[str, ...]
-
-
+_Share = tuple[str, set[str]]
+"""What a process is to read: the folder of a workspace, and digests of ledgers in it."""
 _decode_contents = msgspec.msgpack.Decoder(dict[str, LedgerContent]).decode
 
 
@@ -53,9 +48,7 @@ def make_tables_apart(store: Workspace, files: Sequence[StoredFile]) -> dict[str
     by_size = [file.digest for file in sorted(files, key=lambda file: file.bytes)]
     made: dict[str, LedgerContent] = {}
     with ExitStack() as at_work:
-        shares = (
-            _Share(folder=str(store.path), ledgers=tuple(by_size[n::processes])) for n in range(processes)
-        )
+        shares = ((str(store.path), by_size[n::processes]) for n in range(processes))
         jobs = (process_for_app(_ENTRY, msgspec.json.encode(share)) for share in shares)
         for output in [at_work.enter_context(job) for job in jobs]:
             with suppress(msgspec.DecodeError):  # it was killed
@@ -70,12 +63,12 @@ def _processors() -> int:
 def work() -> None:
     """What a process does: reads its share, keeps the tables, and writes what the ledgers hold."""
     output = output_to_app(awaited=True)
-    share = msgspec.json.decode(sys.stdin.buffer.readline(), type=_Share)
+    folder, wanted = msgspec.json.decode(sys.stdin.buffer.readline(), type=_Share)
     end_with_app()
     made: dict[str, LedgerContent] = {}
-    with suppress(UntakenError, OSError), Workspace(share.folder) as store:  # who asked says what is wrong
+    with suppress(UntakenError, OSError), Workspace(folder) as store:  # who asked says what is wrong
         graphs = store.graph_set()
-        files = [file for file in store.ledgers() if file.digest in set(share.ledgers)]
+        files = [file for file in store.ledgers() if file.digest in wanted]
         for file, read in zip(files, store.read_some(files, Lightening(store, graphs)), strict=True):
             keep_table(store.path, file.digest, read, graphs)
             made[file.digest] = read.content
