@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from untaken.errors import UntakenError
-from untaken.facts.scaling.chunks import chunks
-from untaken.facts.scaling.pool import LocalPool
+from untaken.facts.scaling.pool import LocalPool, chunks
 
 
 def shout(shared: bytes, chunk: bytes) -> bytes:

@@ -18,10 +18,9 @@ import msgspec
 from untaken.errors import Finding, UntakenError
 from untaken.facts.parts import FactWriter, replacing_folder, writing_database
 from untaken.facts.rows import RunWithScore
-from untaken.facts.scaling.chunks import chunks
 from untaken.facts.scaling.distant import ScoreRecord, score_in
 from untaken.facts.scaling.places import Place, size_of
-from untaken.facts.scaling.pool import Cluster
+from untaken.facts.scaling.pool import Cluster, chunks
 from untaken.facts.scaling.reading import Progress, ScoredRun, Scoring, read_scored, twice
 from untaken.facts.tables import Parts, facts_of
 from untaken.garbage import seldom_collected

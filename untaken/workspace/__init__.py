@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         own_key_of as own_key_of, save_answer as save_answer, save_table as save_table,
         tidy_tables as tidy_tables,
     )
-    from untaken.workspace.drafts import GraphDraft as GraphDraft
+    from untaken.workspace.graph_store import GraphDraft as GraphDraft
     from untaken.workspace.examining import examine as examine
     from untaken.workspace.file_lists import FileGroup as FileGroup
     from untaken.workspace.intake import PLANNING as PLANNING, UploadResult as UploadResult

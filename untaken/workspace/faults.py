@@ -67,7 +67,9 @@ def in_words(engine: Engine) -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        raise as_untaken(error, engine) from error
+        driver = error.orig if isinstance(error, DBAPIError) else error
+        words_for = _sqlite if engine.dialect.name == "sqlite" else _postgresql
+        raise words_for(driver or error, engine.url) from error
     except PendingRollbackError as error:  # it was lost before, which somebody has taken as said
         raise unreachable(engine.url, "the connection was lost") from error
     # Impossible values from a damaged page can fail anywhere. SQLite's check tells them from our own bugs.
@@ -112,12 +114,6 @@ def integrity(engine: Engine) -> str:
             return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
     except (SQLAlchemyError, sqlite3.Error, ValueError) as error:  # its own words may be no text
         return _reason(error)
-
-
-def as_untaken(error: DBAPIError | sqlite3.Error, engine: Engine) -> UntakenError:
-    """A driver's error in words, with the next step."""
-    driver = error.orig if isinstance(error, DBAPIError) else error
-    return (_sqlite if engine.dialect.name == "sqlite" else _postgresql)(driver or error, engine.url)
 
 
 def damaged(url: URL, reason: str) -> UntakenError:

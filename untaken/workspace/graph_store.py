@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Connection, Engine, Row, delete, func, select
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.plans import GraphSet, PlanGraph
 from untaken.workspace import records, versions
 from untaken.workspace.database import reading, writing
-from untaken.workspace.drafts import GraphDraft, draft_of, key_of
+from untaken.workspace.faults import of_row, row_reader
 from untaken.workspace.ledger_snapshots import stored_graph
 from untaken.workspace.saving import save_version
 from untaken.workspace.stored_file import StoredFile
-from untaken.workspace.tables import files, graph_drafts
+from untaken.workspace.tables import files, graph_drafts, review_log
 from untaken.workspace.versions import GraphVersion, SaveConflict, Saved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphDraft:
+    """The unsaved work of one author on one plan graph.
+
+    Attributes:
+        content: as it was typed; it need not be a graph yet (untrusted).
+        based_on: the version it started from; ``None`` for a new graph.
+    """
+
+    graph_id: str
+    author: str
+    content: str
+    based_on: int | None
+    updated_at: datetime
 
 
 class GraphStore:
@@ -114,26 +134,46 @@ class GraphStore:
         size = len(content.encode(errors="surrogatepass"))  # half a surrogate pair has a size, too
         if size > limits.GRAPH_FILE_BYTES:
             raise versions.too_large(graph_id, size)
-        key, work = key_of(graph_id, author), {"content": content, "based_on": based_on}
+        key, work = _key_of(graph_id, author), {"content": content, "based_on": based_on}
         with writing(self._engine) as connection:
             records.put(connection, graph_drafts, key, {**work, "updated_at": records.now()})
-            return draft_of(connection.execute(select(graph_drafts).filter_by(**key)).one())
+            return _draft_of(connection.execute(select(graph_drafts).filter_by(**key)).one())
 
     def draft(self, graph_id: str, author: str) -> GraphDraft | None:
         """The draft of one author."""
         with reading(self._engine) as connection:
-            chosen = select(graph_drafts).filter_by(**key_of(graph_id, author))
+            chosen = select(graph_drafts).filter_by(**_key_of(graph_id, author))
             row = connection.execute(chosen).one_or_none()
-            return None if row is None else draft_of(row)
+            return None if row is None else _draft_of(row)
 
     def discard_draft(self, graph_id: str, author: str) -> bool:
         """Deletes a draft for good; false if there is none."""
         with writing(self._engine) as connection:
-            gone = connection.execute(delete(graph_drafts).filter_by(**key_of(graph_id, author)))
+            gone = connection.execute(delete(graph_drafts).filter_by(**_key_of(graph_id, author)))
             return bool(gone.rowcount)
 
     def drafts(self) -> list[GraphDraft]:
         """Everybody's drafts, the one written last first."""
         latest = select(graph_drafts).order_by(graph_drafts.c.updated_at.desc(), graph_drafts.c.position)
         with reading(self._engine) as connection:
-            return [draft_of(row) for row in connection.execute(latest)]
+            return [_draft_of(row) for row in connection.execute(latest)]
+
+
+@row_reader
+def _draft_of(row: Row[Any]) -> GraphDraft:
+    return of_row(GraphDraft, row)
+
+
+def _key_of(graph_id: str, author: str) -> dict[str, str]:
+    """The columns in which no two drafts are the same."""
+    return {"graph_id": graph_id, "author": author[: limits.AUTHOR_CHARS]}
+
+
+def activity(connection: Connection) -> str:
+    """A digest that changes with every draft and every review; three look-ups, whatever the size."""
+    drafts = select(func.count(), func.max(graph_drafts.c.updated_at)).select_from(graph_drafts)
+    seen = (
+        *connection.execute(drafts).one(),
+        connection.execute(select(func.max(review_log.c.position))).scalar_one(),
+    )
+    return sha256(repr(seen).encode()).hexdigest()

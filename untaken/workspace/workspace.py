@@ -13,7 +13,7 @@ from typing import Self
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import AnyEvent, Chain, Clock, Draft, Head, Run, verify_ledger
-from untaken.workspace import adding_many, bundles, drafts, records, removing
+from untaken.workspace import adding_many, bundles, records, removing
 from untaken.workspace.adding import (
     Arrival,
     GivenHeads,
@@ -41,7 +41,7 @@ from untaken.workspace.database import LOCAL, STORE, one_connection, open_engine
 from untaken.workspace.diagnosing import Diagnosis, diagnose
 from untaken.workspace.faults import TROUBLE
 from untaken.workspace.file_lists import FileLists
-from untaken.workspace.graph_store import GraphStore
+from untaken.workspace.graph_store import GraphStore, activity
 from untaken.workspace.ledger_snapshots import current_content, is_whole
 from untaken.workspace.readings import (
     FileReading,
@@ -423,7 +423,7 @@ class Workspace(GraphStore, FileLists):
     def activity(self) -> str:
         """Changes with every draft and every review, which change no score; cheap to ask for."""
         with reading(self._engine) as connection:
-            return drafts.activity(connection)
+            return activity(connection)
 
     def backup(self, target: str | Path, *, progress: Progress | None = None) -> Backup:
         """Writes everything the workspace holds to one archive, while it is in use; whole or not at all.

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from untaken import stats
+from untaken.caching import cached_property
 from untaken.counterfactual import (
     SMALL_Q,
     Choice,
@@ -170,28 +171,26 @@ def advice(corpus: Corpus, digests: Collection[str] | None = None) -> Advice:
     )
 
 
-@dataclass(slots=True)
+@dataclass
 class SkillTakers:
     """Which runs of a corpus took a skill in a context, and what an alternative costs them."""
 
     corpus: Corpus
-    _by: dict[tuple[str, str], dict[str, None]] | None = field(default=None, init=False)
 
     def costs(self, choice: Choice) -> tuple[CriticalCost, ...]:
         """The critical sub-goals that runs which took the alternative complete less often."""
         one, two = ((skill, choice.context_hash) for skill in (choice.alternative, choice.selected))
         return critical_costs(self.corpus.scores, self._takers.get(one, ()), self._takers.get(two, ()))
 
-    @property
+    @cached_property
     def _takers(self) -> dict[tuple[str, str], dict[str, None]]:
         # On first use: it reads every decision of every run.
-        if self._by is None:
-            self._by = defaultdict(dict)
-            for digest, run in self.corpus.runs.items():
-                for selection in run.selections:
-                    for context in selection.layers:  # a choice is compared in any of them
-                        self._by[selection.selected, context][digest] = None
-        return self._by
+        found: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+        for digest, run in self.corpus.runs.items():
+            for selection in run.selections:
+                for context in selection.layers:  # a choice is compared in any of them
+                    found[selection.selected, context][digest] = None
+        return found
 
 
 def _runs_of(choice: Choice, sample: stats.TaskSample) -> tuple[tuple[str, int], ...]:

@@ -31,10 +31,7 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
                 "agent-unknown", f"no run is by the agent {agent!r}", hint=f"There are: {named}."
             )
     digests = [digest for digest, run in corpus.runs.items() if not agents or run.agent in agents]
-    return _triage(tally_of(corpus, digests), agents)
-
-
-def _triage(tally: FailureTally, agents: Collection[str]) -> Triage:
+    tally = tally_of(corpus, digests)
     items, causes = items_of(tally)
     return Triage(
         items=items,
@@ -42,8 +39,8 @@ def _triage(tally: FailureTally, agents: Collection[str]) -> Triage:
         left_out=left_out(tally, items),
         infrastructure=_infrastructure(tally),
         unscored_failed_runs=tuple(tally.unscored),
-        without_plan=any(isinstance(tally.corpus.scores[digest], Unscored) for digest in tally.unscored),
-        contradictions=tuple(c for c in tally.corpus.contradictions if not agents or c.agent in agents),
+        without_plan=any(isinstance(corpus.scores[digest], Unscored) for digest in tally.unscored),
+        contradictions=tuple(c for c in corpus.contradictions if not agents or c.agent in agents),
         agents=tuple(sorted(agents)),
         runs=len(tally.runs),
         failed=len(tally.failed),

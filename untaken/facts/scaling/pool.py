@@ -7,14 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from math import ceil
 from multiprocessing import get_context
 from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 from untaken.errors import UntakenError
+from untaken.limits import MIB
 
 Shared = TypeVar("Shared")
 Chunk = TypeVar("Chunk")
 Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+CHUNKS_PER_WORKER: Final = 8
+"""Fewest chunks, where there are that many items: the last chunks then finish at about the same time."""
+CHUNK_BYTES: Final = 64 * MIB
+"""Most bytes of ledgers in a chunk: what a worker holds at once, and what is lost with it."""
 TRIES: Final = 3
 """Times in a row that workers may end without an answer."""
 _SHARED: Final[list[Any]] = []
@@ -111,3 +118,24 @@ def _begin(shared: object) -> None:
 
 def _answer(work: Callable[[Any, Chunk], Answer], chunk: Chunk) -> Answer:
     return work(_SHARED[0], chunk)
+
+
+def chunks(items: Sequence[Item], sizes: Sequence[int], *, workers: int) -> Iterator[list[Item]]:
+    """The items in order, in chunks of about equal size.
+
+    Args:
+        items: files.
+        sizes: bytes of each item. One that is larger than a chunk is a chunk of its own.
+        workers: how many share the work.
+    """
+    most = min(CHUNK_BYTES, ceil(sum(sizes) / (CHUNKS_PER_WORKER * workers)))
+    chunk: list[Item] = []
+    filled = 0
+    for item, size in zip(items, sizes, strict=True):
+        if chunk and filled + size > most:
+            yield chunk
+            chunk, filled = [], 0
+        chunk.append(item)
+        filled += size
+    if chunk:
+        yield chunk

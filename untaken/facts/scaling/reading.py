@@ -13,7 +13,6 @@ from typing import Final, TypeVar
 import msgspec
 
 from untaken.errors import Finding, Unscored, UntakenError, Where
-from untaken.facts.scaling.chunks import chunks
 from untaken.facts.scaling.distant import (
     DistantRun,
     Ledger,
@@ -25,7 +24,7 @@ from untaken.facts.scaling.distant import (
     score_in,
 )
 from untaken.facts.scaling.places import Place, at_hand, find_ledgers, name_of, size_of
-from untaken.facts.scaling.pool import Cluster
+from untaken.facts.scaling.pool import Cluster, chunks
 from untaken.ledger import Run, RunLines, Verdict, naming, read_ledger, read_runs_as, unread_runs
 from untaken.plans import GraphSet, PlanGraph
 from untaken.scoring import (
