@@ -48,6 +48,15 @@ def saying(*texts: str, name: str = "stand-in") -> FunctionModel:
 GREEN = json.dumps({"colour": "green", "why": "chlorophyll"})
 
 
+def test_what_a_model_cost_is_added_up_over_questions() -> None:
+    with ModelAccess(saying(GREEN)) as model:
+        replies = [
+            model.ask(a_question(prompt)).reply for prompt in ("Which colour is grass?", "And leaves?")
+        ]
+        for field in ("requests", "input_tokens", "output_tokens"):
+            assert getattr(model.spent, field) == sum(getattr(reply, field) for reply in replies) > 0
+
+
 def test_a_real_model_answers_in_the_form_asked_for_and_is_asked_once(tmp_path: Path, local: str) -> None:
     store = ReplyStore(tmp_path / "replies")
     with ModelAccess(local, store) as model:

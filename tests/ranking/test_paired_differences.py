@@ -120,6 +120,7 @@ def test_the_bootstrap_is_that_of_a_plain_loop() -> None:
     plain = np.array([differences[rng.integers(0, 30, 30)].mean() for _ in range(10_000)])
     assert interval[:, 0] == pytest.approx(np.quantile(plain, tails(30)), abs=0.02)
     assert above[0] == pytest.approx((plain > 0).mean(), abs=0.02)
+    assert p.share_above(np.zeros((1, 30)), resamples=100, seed=0) == [0.5]  # ties count by half
     for tasks, resamples in ((30, 10_000), (3_000, 7_000)):  # kept for the next time, and too many to keep
         drawn = np.concatenate(list(task_weights(tasks, resamples, seed=0)))
         assert (drawn.shape, set(drawn.sum(axis=1))) == ((resamples, tasks), {tasks})
