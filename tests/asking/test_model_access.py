@@ -48,8 +48,8 @@ def saying(*texts: str, name: str = "stand-in") -> FunctionModel:
 GREEN = json.dumps({"colour": "green", "why": "chlorophyll"})
 
 
-def test_what_a_model_cost_is_added_up_over_questions() -> None:
-    with ModelAccess(saying(GREEN)) as model:
+def test_what_a_model_cost_is_added_up_over_questions(tmp_path: Path) -> None:
+    with ModelAccess(saying(GREEN), ReplyStore(tmp_path)) as model:
         replies = [
             model.ask(a_question(prompt)).reply for prompt in ("Which colour is grass?", "And leaves?")
         ]
