@@ -1,7 +1,8 @@
 """Whether the tests notice: small changes of the engine at random places, each against its room's tests.
 
 `make mutants` tries 60 of a fixed seed; `python -m scripts.mutants untaken/stats/ranks.py:113 …` tries every
-change of the lines named. Only a copy is changed. Exit code 1: fewer were noticed than the aim.
+change of the lines named; `python -m scripts.mutants untaken/traces` draws from that room. Only a copy is
+changed. Exit code 1: fewer were noticed than the aim.
 """
 
 from __future__ import annotations
@@ -99,10 +100,12 @@ ROOMS = {
         "tests/properties/test_sequential_properties.py",
         "tests/ranking/test_what_drives_a_difference.py",
     ],
+    "untaken/traces": ["tests/traces", "tests/properties/test_formats_properties.py"],
     "untaken/workspace": ["tests/store"],
 }
 """The rooms whose rules decide what users read, and the tests that have to know them."""
-SAMPLED = [room for room in ROOMS if room != "untaken/workspace"]
+SAMPLED = [room for room in ROOMS if room not in ("untaken/traces", "untaken/workspace")]
+"""Where `make mutants` draws; the other rooms are tried where they are named."""
 
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -254,12 +257,13 @@ def survives(mutant: Mutant, tree: Path, limit: float) -> bool:
 
 
 def chosen(places: list[str], count: int, seed: int) -> list[Mutant]:
-    """Every mutant of the places named, else `count` of all rooms."""
-    if places:
+    """Every mutant of the files and lines named, else `count` of the rooms named, or of all sampled."""
+    if places and not all((ROOT / place).is_dir() for place in places):
         wanted = {place if ":" in place else f"{place}:" for place in places}
         files = sorted({place.split(":")[0] for place in wanted})
         return [m for file in files for m in mutants(file) if {f"{m.path}:{m.line}", f"{m.path}:"} & wanted]
-    found = {path.relative_to(ROOT).as_posix() for room in SAMPLED for path in (ROOT / room).rglob("*.py")}
+    rooms = [ROOT / room for room in places or SAMPLED]
+    found = {path.relative_to(ROOT).as_posix() for room in rooms for path in room.rglob("*.py")}
     every = [mutant for path in sorted(found) for mutant in mutants(path)]
     return random.Random(seed).sample(every, count)
 
@@ -267,7 +271,7 @@ def chosen(places: list[str], count: int, seed: int) -> list[Mutant]:
 def main() -> int:
     """Exit code 0 where enough is noticed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("places", nargs="*", help="a file, or file:line; all changes there")
+    parser.add_argument("places", nargs="*", help="a file, or file:line; or rooms to draw from")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)

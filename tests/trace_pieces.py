@@ -12,6 +12,12 @@ CALL: Final = {"id": "c1", "type": "function", "function": {"name": "look", "arg
 LOOK: Final = {"role": "assistant", "content": "I look.", "tool_calls": [CALL]}
 SEEN: Final = {"role": "tool", "tool_call_id": "c1", "content": "monday"}
 DONE: Final = {"role": "assistant", "content": "Done."}
+REFUNDS: Final = [
+    ("look_up", {"order": "A7"}),
+    ("refund", {"order": "A7", "amount": 40}),
+    ("refund", {"order": "A7", "amount": 30}),
+]
+"""The calls of the refund desk that each recorder recorded."""
 
 
 def at(second: int) -> str:

@@ -33,6 +33,11 @@ def test_places_are_drawn_from_all_that_decides_what_users_read() -> None:
     assert rooms <= {*mutants.SAMPLED}
 
 
+def test_a_room_that_is_named_is_drawn_from_alone() -> None:
+    drawn = mutants.chosen(["untaken/traces"], 9, 1)
+    assert [mutants.room_of(mutant.path) for mutant in drawn] == ["untaken/traces"] * 9
+
+
 def test_what_holds_anyway_is_left_alone() -> None:
     source = (mutants.ROOT / "untaken/stats/kappa.py").read_bytes()
     assert b"strict=" in source

@@ -24,6 +24,7 @@ FACTS: Final[Mapping[str, Callable[[Run], Any]]] = {
     "graph": lambda run: run.started.graph,
     "metadata": lambda run: run.started.metadata,
     "parent": lambda run: (run.started.metadata or {}).get("parent"),
+    "kinds": lambda run: [type(event).__name__ for event in run.events],
     "said": lambda run: [(message.role, message.content) for message in run.of(Message)],
     "words": lambda run: [message.content for message in run.of(Message)],
     "roles": lambda run: [message.role for message in run.of(Message)],

@@ -76,6 +76,8 @@ SESSIONS = [
          seen=["one", "two"], answered=["t1", "t2"], missing={"branches-left-out"}),
     case("an answer that is written before its call answers it",
          lines(GO, ANSWERED, CALLED, line("d", "c", "assistant", "Done.")), tools=["Bash"], answered=["c1"],
+         kinds=["RunStarted", "Message", "SkillSelection", "ToolCall", "Observation", "Message",
+                "RunFinished"],
          words=["Go.", "Done."], missing={"observation-without-call", "time-goes-back"}),
     *(case(f"tokens of two replies, of which the second has {second}",
            lines(GO, spent(FREE[0], 0), spent(FREE[1], second)), input=want, **{named: {"uncounted-tokens"}})

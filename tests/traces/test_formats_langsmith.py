@@ -8,7 +8,7 @@ from typing import Any
 
 from foreign_files import lines
 from reading import Case, case, each, read, shapes
-from trace_pieces import CALL, DONE, GO, SEEN
+from trace_pieces import CALL, DONE, GO, REFUNDS, SEEN
 
 RECORDED = Path(__file__).parent / "recorded" / "langsmith.json"
 
@@ -69,7 +69,7 @@ LITERALS = ["{'day': 1, 'late': None}", '{"day": 1, "late": null}']
 TEXTS = ["{'day': open('x')}", "{" * 5_000, "{'day'", "{1: 2}", "monday"]
 CASES = [
     *shapes(
-        TREES, roles=["system", "user", "assistant"], tools=["look_up", "refund", "refund"],
+        TREES, roles=["system", "user", "assistant"], calls=REFUNDS,
         answers=[("A7: paid 30", True), ("ValueError('more than was paid')", False),
                  ("refunded 30 for A7", True)],
         agent="refund desk", steps=4, success=None, metrics={"input_tokens": 40.0, "output_tokens": 20.0},

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reading import Case, case, each, shapes
-from trace_pieces import CALL, DONE, GO, SEEN
+from trace_pieces import CALL, DONE, GO, REFUNDS, SEEN
 
 RECORDED = Path(__file__).parent / "recorded" / "mlflow.json"
 START = 1_760_000_000_000_000_000
@@ -76,7 +76,7 @@ CASES = [
          {"info": {"request_id": "r1", "experiment_id": "0"}, "data": {"spans": [*map(older, SPANS)]}},
          run="mlflow/r1", **SAME),
     case("what MLflow recorded", RECORDED.read_bytes(), roles=["system", "user", "assistant"],
-         tools=["look_up", "refund", "refund"], agent="refund desk", model="gpt-x", steps=4, success=None,
+         calls=REFUNDS, agent="refund desk", model="gpt-x", steps=4, success=None,
          answers=[("A7: paid 30", True), ("ValueError: more than was paid", False),
                   ("refunded 30 for A7", True)],
          metrics={"input_tokens": 40.0, "output_tokens": 20.0, "assessment:correctness": 1.0},

@@ -7,7 +7,7 @@ from typing import Any
 
 from foreign_files import lines
 from reading import Case, case, each
-from trace_pieces import DONE, GO, SEEN
+from trace_pieces import DONE, GO, REFUNDS, SEEN
 from trace_records import RECORDS
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -35,15 +35,15 @@ SAID = [("user", "Go."), ("assistant", "Done.")]
 SPENT = {"input_tokens": 40.0, "cached_tokens": 0.0, "output_tokens": 20.0, "reasoning_tokens": 0.0}
 CASES = [
     case("what the SDK exported", (RECORDED / "openai_agents_chat.jsonl").read_bytes(),
-         all_roles=[["system", "user", "assistant"], []], all_tools=[["look_up", "refund", "refund"], []],
+         all_roles=[["system", "user", "assistant"], []], all_calls=[REFUNDS, []],
          all_ok=[[True, False, True], []], agents=["refund desk", "closed desk"],
          all_model=["gpt-x", None], all_steps=[4, 0], all_success=[None, None],
          errors=[None, "Guardrail tripwire triggered"],
          all_metrics=[{**SPENT, "guardrail:polite": False}, {"guardrail:strict": True}],
          codes={"missing-outcome"}),
     case("what the export of responses leaves out is named",
-         (RECORDED / "openai_agents_responses.jsonl").read_bytes(), ok=[True, False, True], said=[],
-         found={"responses-left-out"}),
+         (RECORDED / "openai_agents_responses.jsonl").read_bytes(), calls=REFUNDS, ok=[True, False, True],
+         said=[], found={"responses-left-out"}),
     *(case(f"responses that a processor added as {said}",
            lines(TRACE, AGENT, span(1, "response", response_id="r",
                                     **{asked: [GO], said: {"model": "gpt-x", "output": [ANSWER]}})),

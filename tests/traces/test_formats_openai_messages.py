@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from foreign_files import codes, lines
 from reading import Case, case, each, read, shapes
+from trace_pieces import REFUNDS
 
 from untaken import limits
 from untaken.ledger import Observation, SkillSelection, ToolCall
@@ -363,7 +364,7 @@ def test_a_batch_gives_a_run_for_each_request_that_was_answered(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["langgraph_state.json", "langchain_messages.json"])
 def test_what_langgraph_wrote_is_read(tmp_path: Path, name: str) -> None:
-    recorded = case(name, (RECORDED / name).read_bytes(), tools=["look_up", "refund", "refund"],
+    recorded = case(name, (RECORDED / name).read_bytes(), calls=REFUNDS,
                     ok=[True, False, True], roles=["system", "user", "assistant"],
                     metrics={"input_tokens": 40.0, "output_tokens": 20.0},
                     codes={"missing-outcome", "synthetic-timestamps"})  # fmt: skip
