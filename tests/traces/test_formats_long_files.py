@@ -26,7 +26,7 @@ from untaken.traces.sources import decompressed, decompressed_pieces
 
 RECORDED = sorted(file for file in Path(__file__).with_name("recorded").rglob("*.json*") if file.is_file())
 TEXTS = [
-    '{"a": [1, "x}y"]}\n{"b": "c\\"d"}\n12\n3.5e3 true null\n',
+    '{"a": [1, "x}y"]}\n{"b": "c\\"d"}\n12\n3.5e+3 true null\n',
     '[{"a": 1}, {"b": [2, 3]}, "é€", -7]',
     '{"a": 1}\n{"broken": \n{"b": 2}\nwords\n[3, oops, {"c": 4}]\n{"d": "open\n{"e": 5}\n',
     '[1, {"a": tru}, [2, }], {"b": 3}',

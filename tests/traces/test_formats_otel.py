@@ -206,6 +206,14 @@ EVENTS = [
     {"name": name, "attributes": attributes(gen_ai__event__content=json.dumps(body))}
     for name, body in SPOKEN.items()
 ]
+SAID_OF = {"prompt": {"role": "user", "content": "Go."}, "completion": CHOSEN["message"]}
+DETAILS = [
+    {
+        "name": f"gen_ai.content.{name}",
+        "attributes": [{"key": f"gen_ai.{name}", "value": typed(json.dumps([said]))}],
+    }
+    for name, said in SAID_OF.items()
+]
 ANSWER = {"type": "tool", "content": "monday", "tool_call_id": "c1"}
 STATUSES = [
     {**span(3, "t", gen_ai__operation__name="execute_tool", gen_ai__tool__name="look", **{name: "error"}),
@@ -241,6 +249,7 @@ CASES = [
          success=False),
     case("the content of an event may be text of its own", otlp(AGENT, {**chat(), "events": EVENTS}),
          said=DONE),
+    case("events may give details of a call", otlp(AGENT, {**chat(), "events": DETAILS}), said=DONE),
     *(case(f"a model that gave {gave}", otlp(AGENT, chat(gen_ai__output__messages=gave)), words=want)
       for gave, want in (("[]", []), ("{}", []), ('{"answer": 3}', ['{"answer": 3}']))),
     *(case(f"what LangChain wrote of a tool with {status}",
