@@ -165,14 +165,14 @@ def _aligned(
         reference_reason=why,
         of_task=len(sides),
         broken=broken,
-        runs=_told_apart([side.column for side in chosen]),
+        runs=_with_marks([side.column for side in chosen]),
         rows=rows,
         divergences=tuple(part(held, side, rows) for side in chosen[1:]),
         outcome_splits=outcome_splits(same_plan, patterns, named),
     )
 
 
-def _told_apart(columns: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
+def _with_marks(columns: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
     named = Counter(column.name for column in columns)
     return tuple(
         replace(column, mark=column.run_id) if named[column.name] > 1 else column for column in columns
