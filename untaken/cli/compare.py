@@ -173,7 +173,7 @@ def _head(found: SideBySide) -> str:
 
 def _run_words(run: ComparedRun) -> str:
     share = "no sub-goal score" if isinstance(run.completed, Unscored) else f"{run.completed}/{run.required}"
-    named = run.name if run.mark == run.run_id else f"{run.name}, {run.run_id}"
+    named = f"{run.agent if run.mark == run.run_id else run.name}, {run.run_id}"
     return f"{_outcome(run)} {named}: {share}, {counted(run.actions, 'call')}"
 
 
