@@ -111,3 +111,14 @@ def write_folder(folder: Path) -> Path:
         path.with_name(path.name + ".heads.json").write_bytes(msgspec.json.encode({built.run_id: built.head}))
     (folder / "graphs" / "desk.plan.yaml").write_bytes(GRAPH)
     return folder
+
+
+def with_faxes() -> list[RunBuilder]:
+    """The desk's, and runs that asked by fax and mostly failed, or by number and mostly succeeded."""
+    runs = builders()[:-1]
+    for skill, wins in (("by_fax", 2), ("by_number", 18)):
+        for n in range(20):
+            run = a_run(f"{skill}-{n}", agent="lucky", task="refund-1", metadata={"seed": n})
+            run.select(skill, *({"by_fax", "by_number"} - {skill}), context="ask")
+            runs.append(run.select("stop", "go", context="end").finish(n < wins, cost=0.3, steps=2))
+    return runs

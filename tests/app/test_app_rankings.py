@@ -118,19 +118,8 @@ def test_without_labels_or_with_all_of_them_the_page_says_what_is_needed(
 def a_desk(folder: Path) -> Path:
     with Workspace(folder) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
-        store.add("runs.jsonl", b"".join(run.ledger() for run in builders()))
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.with_faxes()))
     return folder
-
-
-def builders() -> list[RunBuilder]:
-    """The desk's, and runs that asked by fax and mostly failed, or by number and mostly succeeded."""
-    runs = desk.builders()[:-1]
-    for skill, wins in (("by_fax", 2), ("by_number", 18)):
-        for n in range(20):
-            run = a_run(f"{skill}-{n}", agent="lucky", task="refund-1", metadata={"seed": n})
-            run.select(skill, *({"by_fax", "by_number"} - {skill}), context="ask")
-            runs.append(run.select("stop", "go", context="end").finish(n < wins, cost=0.3, steps=2))
-    return runs
 
 
 def picker(app: AppTest, name: str) -> Selectbox:
@@ -144,7 +133,7 @@ def links(app: AppTest, to: str) -> list[dict[str, str]]:
 
 
 def corpus() -> Corpus:
-    return evaluate_corpus([run.run("UNANCHORED") for run in builders()], desk.graphs(), resamples=0)
+    return evaluate_corpus([run.run("UNANCHORED") for run in desk.with_faxes()], desk.graphs(), resamples=0)
 
 
 def expected(agent: str | None = None) -> tuple[FixItem, ...]:

@@ -149,14 +149,8 @@ def unmarked(folder: Path) -> None:
 
 
 def faxes(folder: Path) -> None:
-    """The desk's, and runs that asked by fax and mostly failed, or by number and mostly succeeded."""
-    runs = desk.builders()[:-1]
-    for skill, wins in (("by_fax", 2), ("by_number", 18)):
-        for n in range(20):
-            run = a_run(f"{skill}-{n}", agent="lucky", task="refund-1", metadata={"seed": n})
-            run.select(skill, *({"by_fax", "by_number"} - {skill}), context="ask")
-            runs.append(run.select("stop", "go", context="end").finish(n < wins, cost=0.3, steps=2))
-    holding(folder, runs)
+    """Runs that asked by fax mostly failed, those by number mostly succeeded."""
+    holding(folder, desk.with_faxes())
 
 
 def judged(folder: Path) -> None:
