@@ -1,4 +1,4 @@
-"""What a conversion writes: the same bytes each time, all or nothing, with an account that adds up."""
+"""What a conversion writes: the same bytes, all or nothing, with an account that adds up and says where."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+import foreign_files
 import pytest
 import zstandard
 from foreign_files import (
@@ -18,10 +18,7 @@ from foreign_files import (
     codes,
     converted,
     devai_human,
-    maths_record,
     put,
-    tau2_document,
-    tau_record,
 )
 from trace_records import RECORDS
 
@@ -274,80 +271,6 @@ def test_every_value_is_kept_or_dropped(tmp_path: Path) -> None:
             assert all((tmp_path / "out" / "ledgers" / name).is_file() for name in loss.ledgers)
 
 
-def leaves(value: Any, path: str = "") -> list[tuple[str, list[Any]]]:
-    """Each place that holds a value, with the keys that lead to it."""
-    if isinstance(value, dict):
-        return [(p, [k, *keys]) for k, v in value.items() for p, keys in leaves(v, f"{path}.{k}".lstrip("."))]
-    if isinstance(value, list):
-        return [(p, [i, *keys]) for i, v in enumerate(value) for p, keys in leaves(v, f"{path}[]")]
-    return [] if value is None else [(path, [])]
-
-
-def changed(value: Any, keys: list[Any]) -> Any:
-    """A copy in which the value at `keys` is another of its kind."""
-    if keys:
-        copy = dict(value) if isinstance(value, dict) else list(value)
-        copy[keys[0]] = changed(value[keys[0]], keys[1:])
-        return copy
-    if isinstance(value, bool):
-        return not value
-    return value + 7 if isinstance(value, int | float) else _other_text(value)
-
-
-def _other_text(value: str) -> str:
-    if value.startswith("2025-"):
-        return value.replace("2025-", "2026-")
-    return "user" if value == "assistant" else f"{value}0"
-
-
-ONE_RUN: dict[str, dict[str, Any]] = {
-    "devai": {name: SHEETS[name] for name in list(SHEETS)[::2]},
-    "tau-bench": {"gpt-9-airline.json": [tau_record()]},
-    "tau2-bench": {"r.json": tau2_document()},
-    "who-and-when": FILES["who-and-when"],
-    "agenteval": {"number_theory/7.json": maths_record()},
-}
-TALK = "[].info.task.actions[].kwargs.content"
-"""An expected message to the user is no action: by rule, what it says is dropped with it."""
-JOINED = "requirements[].requirement_id"
-"""An id decides where texts do not: with the text alone, a verdict is joined whatever its number."""
-
-
-@pytest.mark.parametrize("format", ONE_RUN)
-def test_what_the_account_calls_kept_reaches_the_output_and_nothing_else_does(
-    tmp_path: Path, format: str
-) -> None:
-    source = ONE_RUN[format]
-    conversion, plain = outcome(tmp_path / "plain", format, source)
-    kept = {
-        loss.name: {f.path.removesuffix(".**"): f.kept > 0 for f in loss.fields} for loss in conversion.losses
-    }
-    wrong = []
-    for name, content in source.items():
-        for number, (place, keys) in enumerate(leaves(content)):
-            _, other = outcome(tmp_path / str(number), format, {**source, name: changed(content, keys)})
-            said = next(
-                kept[name][known] for known in sorted(kept[name], reverse=True) if place.startswith(known)
-            )
-            if said != (other != plain):
-                wrong.append((place, said))
-    assert set(wrong) <= {(TALK, True), (JOINED, True)}
-
-
-def outcome(folder: Path, format: str, files: dict[str, Any]) -> tuple[Conversion, list[Any]]:
-    """A conversion of some files, and what its runs and graphs say."""
-    for name, content in files.items():
-        put(folder / "in" / name, content)
-    conversion = convert(format, [folder / "in"], folder / "out")
-    return conversion, contents(folder / "out")
-
-
-def contents(folder: Path) -> list[Any]:
-    """What runs and graphs say, whatever their files are called."""
-    runs = [list(run.events) for p in sorted((folder / "ledgers").glob("*.jsonl")) for run in read_ledger(p)]
-    return [runs, [p.read_bytes() for p in sorted((folder / "graphs").glob("*.yaml"))]]
-
-
 DEVICES = ("con", "prn", "aux", "nul", "com1", "lpt9")
 FORMS = ("{}", "{}.json", "{}.tar.gz", "{}.", "{} ", "x/../{}", "{}.a b")
 KEPT = ("gpt-4o-airline", "openhands", "auxiliary", "con-1", "run.aux", "nulls", "com10")
@@ -460,3 +383,53 @@ def test_traces_in_a_hidden_folder_alone_are_told_by_the_folder_and_not_by_the_f
         convert(None, [tmp_path / "in"], tmp_path / "out")
     assert str(tmp_path / "in" / ".agent") in caught.value.hint
     assert convert(None, [tmp_path / "in" / ".agent"], tmp_path / "out").runs == 1
+
+
+def test_the_first_three_dropped_values_are_named_with_record_and_path(tmp_path: Path) -> None:
+    records = [foreign_files.tau_record(task_id=n) for n in range(5)]
+    for record in records[1:]:
+        record["surprise"] = {"deep": [1, {"odd key": "x"}]}
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "robot-airline.json").write_text(json.dumps(records))
+    done = convert("tau-bench", [tmp_path / "in"], tmp_path / "out")
+    report = json.loads(done.loss_report.read_text("utf-8"))
+    (file,) = report["conversions"][0]["files"]
+    field = file["fields"]["[].surprise.deep[].odd key"]
+    assert (field["dropped"], field["dropped_at"]) == (
+        4, [f"record {n}: surprise.deep[1].odd key" for n in (2, 3, 4)]
+    )  # fmt: skip
+    kept = [one for one in file["fields"].values() if not one["dropped"]]
+    assert kept
+    assert all(one["dropped_at"] == [] for one in kept)
+
+
+def test_the_first_three_records_without_a_value_are_named(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for n in range(2):
+        messages = [{"role": "user", "content": f"ticket {n}"}, {"role": "assistant", "content": "done"}]
+        (tmp_path / "in" / f"{n}.json").write_text(json.dumps({"messages": messages}))
+    lines = [json.dumps({"messages": [{"role": "user", "content": f"line {n}"}]}) for n in range(5)]
+    (tmp_path / "in" / "many.jsonl").write_text("\n".join(lines))
+    done = convert("openai-messages", [tmp_path / "in"], tmp_path / "out")
+    by_name = {loss.name: loss for loss in done.losses}
+    assert by_name["many.jsonl"].defaulted["RUN_FINISHED.cost"] == 5
+    first = by_name["many.jsonl"].defaulted_at["RUN_FINISHED.cost"]
+    runs = [run.run_id for path in done.ledgers for run in read_ledger(path)]
+    assert len(first) == 3
+    assert len(set(first)) == 3
+    assert set(first) <= {f"run {run_id}" for run_id in runs}
+    assert by_name["1.json"].lines()[0].startswith("1 record, 1 run; 4 of 4 values kept")
+    assert len(by_name["1.json"].defaulted_at["RUN_FINISHED.cost"]) == 1
+    words = "\n".join(by_name["many.jsonl"].lines())
+    assert f"not recorded, default used: RUN_FINISHED.cost (5; first: {', '.join(first)})" in words
+
+
+def test_a_hostile_name_in_a_place_is_bounded_and_escaped(tmp_path: Path) -> None:
+    record = foreign_files.tau_record()
+    record["\x1b[2J" + "x" * 10_000] = 1
+    (tmp_path / "robot-airline.json").write_text(json.dumps([record]))
+    done = convert("tau-bench", [tmp_path / "robot-airline.json"], tmp_path / "out")
+    (loss,) = done.losses
+    places = [place for field in loss.fields for place in field.dropped_at]
+    assert places
+    assert all(len(place) < 300 and "\x1b" not in place for place in places)

@@ -1,17 +1,33 @@
-"""Foreign JSON: what a fault costs, and what is made of values no ledger can hold."""
+"""Foreign text in any encoding, whole or in parts: what a fault costs, and what becomes of odd values."""
 
 from __future__ import annotations
 
 import codecs
 import gc
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from weakref import ref
 
+import msgspec
 import pytest
+from builders import a_run
+from foreign_files import codes, converted, put
+from trace_records import RECORDS
 
+from untaken.errors import UntakenError
+from untaken.ledger import Run
+from untaken.ledger.chain import parse_heads
+from untaken.plans import read_graph
+from untaken.traces import Conversion
 from untaken.traces.jsontext import JsonReader, decode_text
 from untaken.traces.losses import FINDINGS_PER_KIND, Findings
+from untaken.traces.outcomes import read_outcomes
 from untaken.traces.tidy import DEPTH, OTHER, PLACES, TEXT_CHARS, Places, Tidier
+from untaken.workspace import Workspace
+from untaken.workspace.intake import UploadResult, take_in
 
 TEXTS: list[dict[str, Any]] = [
     {"desc": "an array gives its elements", "text": "[1, 2, 3]", "want": [1, 2, 3]},
@@ -166,3 +182,125 @@ def test_made_up_names_are_counted_together() -> None:
     _, held = Tidier(Places([]), Findings(None)).record(value, "")
     assert len(held) == PLACES + 1
     assert held[OTHER] == 500
+
+
+RUN = a_run("r1").call("look").finish()
+LEDGER = RUN.ledger().decode()
+HEADS = msgspec.json.encode({"r1": RUN.head}).decode()
+GRAPH = "schema: untaken.plan/1\nid: desk\nsub_goals:\n  - {id: look, rules: [{tool: look}]}\n"
+OUTCOMES = "run_id,success\nr1,true\n"
+TRACE = (
+    '{"schema_version": "ATIF-v1.4", "session_id": "s", "agent": {"name": "a", "version": "1"}, '
+    '"steps": [{"step_id": 1, "source": "user", "message": "hi"}]}'
+)
+
+MARKED = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+UTF_16 = ("utf-16-le", "utf-16-be")
+
+
+def saved(text: str, encoding: str) -> bytes:
+    return MARKED[encoding] + text.encode(encoding)
+
+
+def added(folder: Path, name: str, data: bytes) -> UploadResult:
+    with Workspace(folder / "workspace") as workspace:
+        (row,) = take_in(workspace, [(name, data)])
+    return row
+
+
+@pytest.mark.parametrize("encoding", MARKED)
+def test_a_trace_is_read(tmp_path: Path, encoding: str) -> None:
+    row = added(tmp_path, "trace.json", saved(TRACE, encoding))
+    assert (row.kind, row.runs) == ("atif", 1)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "why"), [("utf-8", "byte order mark"), *((one, "UTF-16") for one in UTF_16)]
+)
+def test_a_ledger_is_refused_for_its_encoding(tmp_path: Path, encoding: str, why: str) -> None:
+    row = added(tmp_path, "a.jsonl", saved(LEDGER, encoding))
+    assert row.kind == "ledger"
+    assert {verdict.verdict for verdict in row.integrity} == {"MALFORMED"}
+    assert why in row.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("encoding", "why"), [("utf-8", "byte order mark"), *((one, "UTF-16") for one in UTF_16)]
+)
+def test_heads_are_refused_for_their_encoding(encoding: str, why: str) -> None:
+    with pytest.raises(UntakenError, match=why) as refused:
+        parse_heads(saved(HEADS, encoding), name="a.jsonl.heads.json")
+    assert refused.value.code == "ledger-heads"
+
+
+@pytest.mark.parametrize("encoding", UTF_16)
+def test_plan_graphs_and_outcomes_in_utf_16_are_refused_by_name(tmp_path: Path, encoding: str) -> None:
+    with pytest.raises(UntakenError, match="not UTF-8") as refused:
+        read_graph(saved(GRAPH, encoding), name="g.plan.yaml")
+    assert refused.value.code == "plan-not-utf8"
+    table = tmp_path / "outcomes.csv"
+    table.write_bytes(saved(OUTCOMES, encoding))
+    with pytest.raises(UntakenError, match="not UTF-8") as refused:
+        read_outcomes(table)
+    assert refused.value.code == "outcomes-invalid"
+
+
+def test_plan_graphs_and_outcomes_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    assert read_graph(saved(GRAPH, "utf-8"), name="g.plan.yaml")[0].id == "desk"
+    table = tmp_path / "outcomes.csv"
+    table.write_bytes(saved(OUTCOMES, "utf-8"))
+    assert set(read_outcomes(table).by_run) == {"r1"}
+
+
+Written = list[str]
+LINES: dict[str, Written] = {
+    format: [json.dumps(line) for line in content]
+    for format, files in RECORDS.items()
+    for name, content in files.items()
+    if name.endswith(".jsonl") and isinstance(content, list) and len(content) > 2
+}
+"""The lines of the record of each format that is written line by line."""
+
+
+def in_two(lines: Written) -> list[str]:
+    return ["\n".join(lines[: len(lines) // 2]), "\n".join(lines[len(lines) // 2 :])]
+
+
+SITUATIONS: dict[str, Callable[[Written], list[str]]] = {
+    "a run in two files": in_two,
+    "a part of a run that comes again": lambda lines: ["\n".join(lines), "\n".join(lines[:-1])],
+    "a file still being written": lambda lines: ["\n".join(lines)[: -len(lines[-1]) // 2]],
+    "records out of order": lambda lines: ["\n".join([lines[0], *lines[:0:-1]])],
+    "naive times": lambda lines: ["\n".join(re.sub(r"(:\d\d(?:\.\d+)?)Z", r"\1", line) for line in lines)],
+}
+
+
+def read(folder: Path, format: str, contents: list[str]) -> tuple[Conversion, list[Run]]:
+    files = [put(folder / "in" / f"{n}.jsonl", content) for n, content in enumerate(contents)]
+    return converted(format, folder / "out", *files)
+
+
+def facts(runs: list[Run]) -> list[Any]:
+    """What was called and spent, and how it ended, however many files it came from."""
+    return sorted(
+        (run.run_id, [call.tool for call in run.actions], run.finished.metrics, run.finished.steps)
+        for run in runs
+        if run.finished
+    )
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("format", LINES)
+def test_what_comes_in_pieces_is_right_or_named(tmp_path: Path, format: str, situation: str) -> None:
+    whole, runs = read(tmp_path / "whole", format, ["\n".join(LINES[format])])
+    done, found = read(tmp_path / "pieces", format, SITUATIONS[situation](LINES[format]))
+    named = codes(done) - codes(whole)
+    assert facts(found) == facts(runs) or named
+
+
+def test_the_rest_of_a_run_names_the_file_in_which_it_begins(tmp_path: Path) -> None:
+    done, runs = read(tmp_path, "claude-code", in_two(LINES["claude-code"]))
+    (found,) = (finding for finding in done.findings if finding.code == "duplicate-run")
+    assert (found.where.file, found.where.run) == ("1.jsonl", "claude-code/s1")
+    assert found.message == "this run also begins in 0.jsonl; this one is kept as claude-code/s1~2"
+    assert [run.run_id for run in runs] == ["claude-code/s1", "claude-code/s1~2"]

@@ -1,11 +1,17 @@
-"""What a run spent: one meaning of tokens, and one rule by which parts and totals are added up."""
+"""What a run spent: one meaning of tokens, one rule for parts and totals; graders are apart."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from foreign_files import converted, put
+from one_trace import FORMATS, USER, Node, langfuse, mlflow, otel, put_trace
+from reading import Case, case, each
 
+from untaken.ledger import Message, Run
 from untaken.traces.losses import Findings
 from untaken.traces.spending import Amounts, spend, usage
 
@@ -108,3 +114,137 @@ def test_parts_are_added_up_and_totals_fill_in(case: Sum) -> None:
     if case.finding != "total-contradicts-parts" or case.cost is not None:
         assert {finding.code for finding in findings.all()} <= {case.finding}
     assert not case.finding or case.finding in findings
+
+
+JUDGED = {"role": "user", "content": "Is it good?"}
+JUDGE = {"at": (4, 5), "asked": (JUDGED,), "gave": "Yes.", "tokens": (500, 9), "cost": 5.0}
+TRACE = [
+    Node(id="a", kind="agent", name="clerk"),
+    Node(id="m", parent="a", at=(1, 2), asked=(USER,), gave="Done.", tokens=(5, 1), cost=0.1),
+    Node(id="g", parent="a", kind="plain", name="judge", at=(3, 8)),
+    Node(id="j", parent="g", **JUDGE),
+]
+
+
+def otel_judge() -> str:
+    lines = [json.loads(each) for each in otel(TRACE).splitlines()]
+    lines[2]["attributes"]["openinference.span.kind"] = "EVALUATOR"
+    return "\n".join(map(json.dumps, lines))
+
+
+def langfuse_judge() -> str:
+    observed = json.loads(langfuse(TRACE))
+    observed[2]["type"] = "EVALUATOR"
+    return json.dumps(observed)
+
+
+def mlflow_judge() -> str:
+    document = json.loads(mlflow(TRACE))
+    document["data"]["spans"][2]["attributes"]["mlflow.spanType"] = '"EVALUATOR"'
+    return json.dumps(document)
+
+
+def otel_result() -> str:
+    """A plain span with the result of the evaluation, and no kind that says so."""
+    lines = [json.loads(each) for each in otel(TRACE).splitlines()]
+    about = {"gen_ai.evaluation.name": "quality", "gen_ai.evaluation.score.value": 0.5}
+    lines[2]["events"] = [{"name": "gen_ai.evaluation.result", "attributes": about}]
+    return "\n".join(map(json.dumps, lines))
+
+
+FILES = {"otel": otel_judge, "langfuse": langfuse_judge, "mlflow": mlflow_judge}
+
+
+def spent(run: Run) -> tuple[Any, ...]:
+    metrics = run.finished.metrics or {}
+    return metrics.get("input_tokens"), metrics.get("output_tokens"), run.finished.steps, run.finished.cost
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_what_a_grader_did_is_apart(tmp_path: Path, format: str) -> None:
+    _, (run,) = converted(format, tmp_path / "out", put(tmp_path / "in" / "t.jsonl", FILES[format]()))
+    assert spent(run) == (5, 1, 1, 0.1)
+    assert [said.content for said in run.of(Message)] == ["Go.", "Done."]
+    metrics = run.finished.metrics or {}
+    names = ("grader_input_tokens", "grader_output_tokens", "grader_cost", "grader_steps")
+    assert [metrics[name] for name in names] == [500, 9, 5, 1]
+
+
+def test_a_span_that_has_the_result_of_an_evaluation_is_a_grader(tmp_path: Path) -> None:
+    _, (run,) = converted("otel", tmp_path / "out", put(tmp_path / "in" / "t.jsonl", otel_result()))
+    assert spent(run) == (5, 1, 1, 0.1)
+    assert (run.finished.metrics or {})["evaluation:quality"] == 0.5
+
+
+PLAYERS = ("user_simulator", "UserSimulatorAgent", "user_sim", "ActorSimulator", "Simulated Customer")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", PLAYERS)
+def test_what_a_simulated_user_did_is_apart(tmp_path: Path, format: str, name: str) -> None:
+    player = Node(id="g", parent="a", kind="agent", name=name, at=(3, 8))
+    file = put_trace(tmp_path / "in", format, [*TRACE[:2], player, TRACE[3]])
+    _, (run,) = converted(format, tmp_path / "out", file)
+    assert spent(run)[:3] == (5, 1, 1)
+    assert [said.content for said in run.of(Message)] == ["Go.", "Done."]
+    assert (run.finished.metrics or {})["user_input_tokens"] == 500
+
+
+def test_a_trace_of_a_grader_alone_is_read_as_it_is(tmp_path: Path) -> None:
+    lines = [json.loads(each) for each in otel(TRACE[2:]).splitlines()]
+    lines[0]["attributes"]["openinference.span.kind"] = "EVALUATOR"
+    lines[0]["parent_id"] = None
+    file = put(tmp_path / "in" / "t.jsonl", "\n".join(map(json.dumps, lines)))
+    _, (run,) = converted("otel", tmp_path / "out", file)
+    assert spent(run) == (500, 9, 1, 5)
+
+
+def model(span: str | None = None, tokens: int = 5, **more: Any) -> dict[str, Any]:
+    counts = {"input_tokens": tokens, "output_tokens": 1, "total_tokens": tokens + 1}
+    return {"event": "model", "model": "openai/m", "output": {"usage": counts}, "span_id": span, **more}
+
+
+def begun(name: str, kind: str, parent: str | None = None) -> dict[str, Any]:
+    return {"event": "span_begin", "id": name, "type": kind, "name": kind, "parent_id": parent}
+
+
+TOOL = {"event": "tool", "id": "c9", "function": "score", "arguments": {}, "result": "x"}
+MARKS = {
+    "a span of a scorer": [
+        *(begun("s", "solver"), model("s"), begun("all", "scorers"), begun("one", "scorer", "all")),
+        *(begun("in", "model", "one"), model("in", 500), {**TOOL, "span_id": "one"}),
+    ],
+    "a step of a scorer, as older versions write it": [
+        *(model(), {"event": "step", "action": "begin", "type": "scorer", "name": "graded"}),
+        *(model(tokens=500), TOOL, {"event": "step", "action": "end", "type": "scorer", "name": "graded"}),
+    ],
+    "a model with the role of a grader": [model(), model(tokens=500, role="grader")],
+}
+
+
+BOTH = {"openai/m": {"input_tokens": 505, "output_tokens": 2, "total_tokens": 507}}
+GRADER = {"input_tokens": 500, "output_tokens": 1, "total_tokens": 501}
+OWN = {"openai/m": {"input_tokens": 5, "output_tokens": 1, "total_tokens": 6}, "openai/g": GRADER}
+
+
+def inspected(**about: Any) -> dict[str, Any]:
+    """A log with a sample of which this is known."""
+    said = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}]
+    log = {"eval": {"task": "desk", "model": "openai/m", "run_id": "R"}, "status": "success"}
+    return {**log, "samples": [{"id": 1, "epoch": 1, "messages": said, **about}]}
+
+
+CASES = [
+    case("a grader without events, by its role", inspected(model_usage=OWN, role_usage={"grader": GRADER}),
+         some_metrics={"input_tokens": 5, "output_tokens": 1, "grader_input_tokens": 500,
+                  "grader_output_tokens": 1}),
+    *(case(mark, inspected(events=events, model_usage=BOTH), steps=1, cost=None, calls=[],
+           some_metrics={"input_tokens": 5, "output_tokens": 1, "grader_input_tokens": 500,
+                    "grader_output_tokens": 1, "grader_steps": 1}, missing={"total-contradicts-parts"})
+      for mark, events in MARKS.items()),
+]  # fmt: skip
+
+
+@each(CASES)
+def test_a_scorer_of_inspect_that_asks_a_model_is_apart(tmp_path: Path, case: Case) -> None:
+    case.holds("inspect", tmp_path)

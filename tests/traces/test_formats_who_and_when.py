@@ -29,16 +29,6 @@ from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict, context_hash
 from untaken.scoring import score_outcome
 from untaken.traces import Conversion, sniff
-from untaken.traces.losses import Findings
-from untaken.traces.who_and_when_texts import (
-    chosen_by,
-    code_in,
-    exit_code,
-    is_terminal,
-    plan_in,
-    progress_in,
-    speaker_of,
-)
 
 
 def read(tmp_path: Path, content: Any, **options: Any) -> tuple[Conversion, list[Run]]:
@@ -306,49 +296,6 @@ SNIFFED = [
 @pytest.mark.parametrize(("desc", "content", "want"), SNIFFED)
 def test_records_are_recognised_by_their_beginning(desc: str, content: Any, want: str | None) -> None:
     assert sniff("x.json", json.dumps(content).encode()[:600]) == want
-
-
-ROLES = [
-    ("Orchestrator (thought)", "Orchestrator", None),
-    ("Orchestrator (-> WebSurfer)", "Orchestrator", "WebSurfer"),
-    ("orchestrator (->File Surfer )", "orchestrator", "File Surfer"),
-    ("WebSurfer", "WebSurfer", None),
-    ("human", "human", None),
-]
-
-
-@pytest.mark.parametrize(("role", "speaker", "chosen"), ROLES)
-def test_roles_say_who_speaks_and_whom_they_choose(role: str, speaker: str, chosen: str | None) -> None:
-    assert (speaker_of(role), chosen_by(role)) == (speaker, chosen)
-
-
-ANSWERS = [
-    ("exitcode: 0 (execution succeeded)\nCode output: 1", 0),
-    ("exitcode: 124 (execution failed)", 124),
-    ("The script ran, then exited with Unix exit code: 0\nIts output was:", 0),
-    ("There is no code from the last 1 message for me to execute.", None),
-    ("fine\nexitcode: 1", None),
-]
-
-
-@pytest.mark.parametrize(("answer", "want"), ANSWERS)
-def test_exit_codes_are_read_from_the_first_line(answer: str, want: int | None) -> None:
-    assert exit_code(answer) == want
-
-
-def test_what_a_text_says_is_read_and_what_it_lacks_is_unknown() -> None:
-    names = ("Computer_terminal", "ComputerTerminal", "Terminal_Expert")
-    assert [is_terminal(name) for name in names] == [True, True, False]
-    assert code_in("a\n```python\nx = 1\n```\nb\n```sh\nls\n```") == "x = 1\n\nls\n"
-    assert code_in("none") is None
-    plan = plan_in("Initial plan: first this\n\nthen that")
-    assert plan
-    assert (plan.steps, plan.facts, plan.team) == (("first this", "then that"), "", ())
-    assert plan_in("Next speaker WebSurfer") is None
-    progress = progress_in('Updated Ledger: {"is_in_loop": true}', Findings(None))
-    assert progress
-    unknown = {"is_request_satisfied": None, "is_progress_being_made": None}
-    assert (progress.flags, progress.next_speaker) == ({"is_in_loop": True, **unknown}, None)
 
 
 def second_label(**changed: Any) -> dict[str, Any]:
