@@ -1,4 +1,4 @@
-"""One schema in YAML and JSON, written the same way every time; formats recognised by name and content."""
+"""One schema in YAML and JSON, written the same way every time; formats recognised; the digest of a graph."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from builders import a_graph
+from msgspec.structs import replace
 
 from untaken.errors import UntakenError
-from untaken.plans import PlanGraph, SubGoal, export_graph, parse_graph, save_graph
+from untaken.plans import PlanGraph, SubGoal, export_graph, graph_digest, parse_graph, save_graph
 
 REFUND = """\
 schema: untaken.plan/1
@@ -141,3 +142,28 @@ def test_an_unknown_key_comes_with_the_one_that_was_meant(text: str, hint: str) 
     assert caught.value.code == "plan-schema"
     assert hint in caught.value.hint
     assert "untaken schema graph" in caught.value.hint
+
+
+DIAMOND = [
+    "intent",
+    {"id": "order", "deps": ["intent"]},
+    {"id": "policy", "deps": ["intent"]},
+    {"id": "refund", "deps": ["order", "policy", "intent"]},
+]
+
+
+def test_digest_changes_with_any_content_and_with_nothing_else() -> None:
+    graph = a_graph(*DIAMOND)
+    assert graph_digest(graph) == graph_digest(a_graph(*DIAMOND))
+    assert graph_digest(graph) != graph_digest(replace(graph, title="other"))
+    assert graph_digest(graph) != graph_digest(replace(graph, metadata={"a": 1}))
+    assert graph_digest(replace(graph, metadata={"a": 1, "b": 2})) == graph_digest(
+        replace(graph, metadata={"b": 2, "a": 1})
+    )
+
+
+def test_a_graph_that_an_earlier_version_could_write_keeps_its_digest() -> None:
+    """Judges' replies are kept under it."""
+    call = {"tool_call": {"name": "search"}}
+    graph = a_graph({"id": "a", "check": call, "rules": [{"tool": "x"}]})
+    assert graph_digest(graph).startswith("c133500e7e54eea5")

@@ -1,4 +1,4 @@
-"""What is as large as a limit allows is read, and one more is refused."""
+"""What is as large as a limit allows is read and handled like any other; one more is refused."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from builders import a_graph
+from builders import a_graph, a_run
+from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.plans import PlanGraph, SubGoal, check_expression, parse_graph
+from untaken.plans import PlanGraph, Rule, SubGoal, check_expression, map_actions, parse_graph, validate
 from untaken.plans.editing import Add, apply
+from untaken.plans.plan_graph import Check
 
 MOST = 60
 
@@ -66,3 +68,39 @@ def test_a_limit_is_the_most_that_is_read(name, read, monkeypatch) -> None:
     read(MOST)
     with pytest.raises(UntakenError):
         read(MOST + 1)
+
+
+def chain(n: int) -> PlanGraph:
+    """A chain with shortcuts, an expression on each sub-goal."""
+    nodes = [
+        SubGoal(
+            id=f"s{i}",
+            deps=[f"s{j}" for j in (i - 1, i - 2, i - 50) if j >= 0],
+            check=Check(expr=f"state.done{i} == true"),
+            rules=[Rule(tool=f"tool_{i}_*")],
+        )
+        for i in range(n)
+    ]
+    return PlanGraph(id="large", sub_goals=nodes)
+
+
+LARGE = chain(limits.SUB_GOALS)
+
+
+def test_a_circle_through_the_largest_graph_is_found() -> None:
+    circle = replace(LARGE, sub_goals=[replace(LARGE.sub_goals[0], deps=["s4999"]), *LARGE.sub_goals[1:]])
+    (finding,) = [f for f in validate(circle) if f.code == "graph-cycle"]
+    assert "more …" in finding.message
+
+
+def test_a_graph_of_catch_all_rules_cannot_hold_up_a_review() -> None:
+    greedy = PlanGraph(
+        id="greedy", sub_goals=[SubGoal(id=f"s{i}", rules=[Rule(tool="*x*")]) for i in range(5000)]
+    )
+    builder = a_run()
+    for i in range(300):
+        builder.call(f"x{i}")
+    mapping = map_actions(builder.run(), greedy)
+    assert [f.code for f in mapping.findings if f.code == "mapping-limit"] == ["mapping-limit"]
+    assert len(mapping.mapped) == limits.MAPPING_COMPARISONS // 5000
+    assert len(mapping.mapped) + len(mapping.extra) == 300

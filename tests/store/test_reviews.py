@@ -1,4 +1,4 @@
-"""Where reviews stand: everything is logged, and nobody's change takes the place of another one unseen."""
+"""Where reviews stand and what was typed: logged, kept apart, and nobody overwrites another unseen."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from untaken import limits
 from untaken.errors import UntakenError
 from untaken.workspace import Workspace
 from untaken.workspace.reviews import Review, ReviewConflict
@@ -105,3 +106,39 @@ def test_two_processes_change_one_review_and_every_change_builds_on_the_one_befo
         log = workspace.reviews.history()
         assert (workspace.reviews.every()["d" * 64].revision, len(log)) == (30, 30)
         assert [c.before for c in log[1:]] == [c.after for c in log[:-1]]
+
+
+NOTE = ("note", "a" * 64)
+
+
+def test_a_draft_belongs_to_one_person_and_one_place(workspace: Workspace) -> None:
+    workspace.text_drafts.keep("human:ann", NOTE, "paid twice")
+    workspace.text_drafts.keep("human:bob", NOTE, "refused")
+    workspace.text_drafts.keep("human:ann", ("note", "b" * 64), "another run")
+    assert workspace.text_drafts.find("human:ann", NOTE) == "paid twice"
+    assert workspace.text_drafts.find("human:bob", NOTE) == "refused"
+    assert workspace.text_drafts.find("human:ann", ("why", "a" * 64)) == ""
+
+
+def test_parts_of_a_place_do_not_run_together(workspace: Workspace) -> None:
+    workspace.text_drafts.keep("human:ann", ("why", "a", "bc"), "one")
+    assert workspace.text_drafts.find("human:ann", ("why", "ab", "c")) == ""
+    assert workspace.text_drafts.find("human:ann", ("why", "a\0002:bc")) == ""
+
+
+def test_a_draft_survives_a_restart_until_it_is_emptied(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        store.text_drafts.keep("human:ann", NOTE, "first")
+        store.text_drafts.keep("human:ann", NOTE, "second\u0000 line \N{SNOWMAN}")
+    with Workspace(tmp_path) as store:
+        assert store.text_drafts.find("human:ann", NOTE) == "second\u0000 line \N{SNOWMAN}"
+        store.text_drafts.keep("human:ann", NOTE, "")
+        assert store.text_drafts.find("human:ann", NOTE) == ""
+
+
+def test_a_draft_that_is_too_large_leaves_the_earlier_one(workspace: Workspace) -> None:
+    workspace.text_drafts.keep("human:ann", NOTE, "first")
+    with pytest.raises(UntakenError, match="characters") as raised:
+        workspace.text_drafts.keep("human:ann", NOTE, "x" * (limits.TEXT_DRAFT_CHARS + 1))
+    assert raised.value.code == "text-too-large"
+    assert workspace.text_drafts.find("human:ann", NOTE) == "first"
