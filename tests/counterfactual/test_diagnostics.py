@@ -129,7 +129,7 @@ COSTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("desc", "alternative", "selected", "want"), COSTS, ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(("desc", "alternative", "selected", "want"), COSTS, ids=[case[0] for case in COSTS])
 def test_a_cost_is_a_critical_sub_goal_that_the_alternative_misses_more_often(
     desc, alternative, selected, want
 ) -> None:

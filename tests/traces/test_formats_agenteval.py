@@ -48,13 +48,6 @@ def test_a_run_takes_the_time_that_is_recorded(tmp_path: Path) -> None:
     assert (run.finished.ts - run.started.ts).total_seconds() == 12.5
 
 
-def test_the_agent_may_be_named(tmp_path: Path) -> None:
-    source = put(tmp_path / "in" / "7.json", maths_record())
-    case("named", None, run=f"agenteval/vanilla/{TASK}").of(
-        "agenteval", tmp_path / "out", source, agent="vanilla"
-    )
-
-
 def test_a_folder_is_one_ledger_and_a_bad_file_costs_only_itself(tmp_path: Path) -> None:
     algebra = {f"algebra/{n}.json": maths_record(problem_id=str(n)) for n in range(3)}
     bad = {"algebra/9.json": "[1, 2", "geometry/1.json": {"correct_ans": 1}}
@@ -63,11 +56,3 @@ def test_a_folder_is_one_ledger_and_a_bad_file_costs_only_itself(tmp_path: Path)
     conversion, runs = converted("agenteval", tmp_path / "out", tmp_path / "in")
     assert (len(conversion.ledgers), len(runs)) == (2, 4)
     assert codes(conversion)["not-this-format"] == 3
-
-
-def test_the_same_problem_twice_is_two_runs_if_they_differ(tmp_path: Path) -> None:
-    put(tmp_path / "in" / "a" / "7.json", maths_record())
-    put(tmp_path / "in" / "b" / "7.json", maths_record(time=1.0))
-    conversion, runs = converted("agenteval", tmp_path / "out", tmp_path / "in")
-    assert len({run.run_id for run in runs}) == 2
-    assert codes(conversion)["duplicate-run"] == 1

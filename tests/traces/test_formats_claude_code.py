@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from foreign_files import lines
 from reading import Case, case, each, read
 
 from untaken.ledger import Observation, ToolCall
-from untaken.traces import sniff
 from untaken.traces.claude_code import parents_first
 
 
@@ -199,8 +197,3 @@ OTHERS = [
 @each(OTHERS)
 def test_what_others_write_in_its_form_is_read(tmp_path: Path, case: Case) -> None:
     case.holds("claude-code", tmp_path, sniffed=True)
-
-
-@pytest.mark.parametrize("first", [line("a", None, "user", "x"), INIT, streamed("user", "x")])
-def test_both_kinds_are_recognised(first: dict[str, Any]) -> None:
-    assert sniff("x.jsonl", json.dumps(first).encode()) == "claude-code"

@@ -10,7 +10,7 @@ import pytest
 from foreign_files import lines
 from reading import Case, case, each, shapes
 
-from untaken.traces import Confidence, sample_of, sniff
+from untaken.traces import Confidence, sample_of
 from untaken.traces.codex import recognise
 
 
@@ -211,8 +211,3 @@ SURE = [
 @pytest.mark.parametrize(("record", "want"), SURE)
 def test_recognition_is_as_sure_as_the_names_allow(record: Any, want: Confidence) -> None:
     assert recognise(sample_of("x", json.dumps(record).encode())) is want
-
-
-@pytest.mark.parametrize("content", [lines(*OLD), lines(STARTED), lines(FIRST)])
-def test_other_forms_are_recognised(content: str) -> None:
-    assert sniff("log.txt", content.encode()) == "codex"

@@ -25,8 +25,6 @@ from trace_records import RECORDS
 from untaken.errors import UntakenError
 from untaken.facts.scaling.places import find_ledgers
 from untaken.ledger import heads_path, read_ledger
-from untaken.ledger.chain import heads_text
-from untaken.ledger.ledger_file import SHORT_BYTES, HeldLedgers
 from untaken.numbers import counted
 from untaken.plans import load_graphs
 from untaken.traces import Conversion, convert, formats, importers, sniff, sniff_path
@@ -72,23 +70,6 @@ def test_progress_counts_up_to_its_total_and_one_format_is_not_called_mixed(
     done = convert(None, [source], tmp_path / "out", progress=lambda *step: seen.append(step))
     assert [step[:2] for step in seen] == [(number, len(seen)) for number in range(len(seen))]
     assert codes(done)["format-mixed"] == 0
-
-
-def test_short_ledgers_are_held_and_long_ones_are_files_with_the_same_bytes(tmp_path: Path) -> None:
-    for name, said in [("short", "done"), ("long", "x" * SHORT_BYTES), ("other", "done too")]:
-        chat = [{"role": "user", "content": "ticket"}, {"role": "assistant", "content": said}]
-        put(tmp_path / "in" / f"{name}.json", chat)
-    held: HeldLedgers = {}
-    plain = convert("openai-messages", [tmp_path / "in"], tmp_path / "a")
-    done = convert("openai-messages", [tmp_path / "in"], tmp_path / "b", held=held)
-    assert [ledger.name for ledger in done.ledgers] == [ledger.name for ledger in plain.ledgers]
-    assert [name.split("-")[0] for name in held] == ["other", "short"]
-    given = {f"ledgers/{name}": ledger.content for name, ledger in held.items()}
-    given |= {f"ledgers/{name}.heads.json": heads_text(ledger.heads) for name, ledger in held.items()}
-    given |= {"loss.json": plain.loss_report.read_bytes()}
-    assert written(tmp_path / "b") | given == written(tmp_path / "a")
-    assert done.losses == plain.losses
-    assert not written(tmp_path / "b").keys() & given.keys()
 
 
 def test_what_was_written_before_is_no_source(tmp_path: Path) -> None:
@@ -323,15 +304,6 @@ def test_formats_are_recognised_by_content(tmp_path: Path, format: str) -> None:
         for name in FILES[format]:
             archive.write(folder / name, name)
     assert sniff_path(tmp_path / "all.zip") == format
-
-
-MAGIC = [b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"]
-NOTHING = [b"", b"{}", b"[]", b"\x00" * 100, b'{"a": 1}', b"# hello", *MAGIC]
-
-
-@pytest.mark.parametrize("start", NOTHING)
-def test_what_is_no_known_format_is_none(start: bytes) -> None:
-    assert sniff("x.json", start) is None
 
 
 def test_native_ledgers_are_copied_byte_for_byte_with_their_heads(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from untaken.ledger import Run
 from untaken.ledger.chain import parse_heads
 from untaken.plans import read_graph
 from untaken.traces import Conversion
-from untaken.traces.jsontext import JsonReader, decode_text
+from untaken.traces.jsontext import JsonReader
 from untaken.traces.losses import FINDINGS_PER_KIND, Findings
 from untaken.traces.outcomes import read_outcomes
 from untaken.traces.tidy import DEPTH, OTHER, PLACES, TEXT_CHARS, Places, Tidier
@@ -105,21 +105,6 @@ def test_members_are_read_one_by_one() -> None:
     assert seen == {"runs": [1, 2], "bad": None, "last": 4}
 
 
-ENCODINGS = [
-    ("utf-8", "é".encode(), "é", 0),
-    ("utf-8 with a mark", codecs.BOM_UTF8 + "é".encode(), "é", 0),
-    ("utf-16", codecs.BOM_UTF16_LE + "é".encode("utf-16-le"), "é", 0),
-    ("latin-1", b"a\xe9b", "a�b", 1),
-]
-
-
-@pytest.mark.parametrize(("desc", "data", "want", "faults"), ENCODINGS)
-def test_encodings(desc: str, data: bytes, want: str, faults: int) -> None:
-    findings = Findings(None)
-    assert decode_text(data, findings) == want
-    assert len(findings.all()) == faults
-
-
 def nested(depth: int) -> Any:
     value: Any = 1
     for _ in range(depth):
@@ -158,23 +143,6 @@ def test_what_is_nested_deeper_is_cut() -> None:
         tidied, depth = tidied[0], depth + 1
     assert depth == DEPTH
     assert [f.code for f in findings.all()] == ["too-deep"]
-
-
-def test_values_are_counted_by_place() -> None:
-    places = Places(["a[].b", "c.**"])
-    value = {"a": [{"b": 1, "x": "y"}, {"b": None}, {"b": 2}], "c": {"any": {"thing": [1, 2]}}}
-    _, held = Tidier(places, Findings(None)).record(value, "")
-    assert held == {"a[].b": 2, "a[].x": 1, "c.**": 2}
-
-
-def test_what_is_kept_below_a_dropped_place_is_counted_as_kept() -> None:
-    places = Places(["info.status", "info.cost.total", "info.calls[].args.**"], ["info.**"])
-    value = {
-        "info": {"status": "ok", "cost": {"total": 1, "tax": 2}, "other": {"x": 3},
-            "calls": [{"args": {"y": 4}, "n": 5}]},
-    }  # fmt: skip
-    _, held = Tidier(places, Findings(None)).record(value, "")
-    assert dict(held) == {"info.status": 1, "info.cost.total": 1, "info.calls[].args.**": 1, "info.**": 3}
 
 
 def test_made_up_names_are_counted_together() -> None:

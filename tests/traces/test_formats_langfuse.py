@@ -68,7 +68,3 @@ CASES = [
 @each(CASES)
 def test_a_trace_of_langfuse_is_read(tmp_path: Path, case: Case) -> None:
     case.holds("langfuse", tmp_path, sniffed=True)
-
-
-def test_an_object_without_observations_is_refused(tmp_path: Path) -> None:
-    case("a trace alone", TRACE, runs=[], found={"not-this-format"}).holds("langfuse", tmp_path)

@@ -119,7 +119,3 @@ def test_steps_out_of_order_begin_with_the_earliest(tmp_path: Path) -> None:
     steps = [TASK, step(2, model_output="b"), step(1, model_output="a")]
     _, (run,) = read(tmp_path, "smolagents", steps)
     assert run.started.ts.timestamp() == 1_760_000_001
-
-
-def test_a_memory_without_steps_is_refused(tmp_path: Path) -> None:
-    case("the task alone", [TASK], runs=[], found={"not-this-format"}).holds("smolagents", tmp_path)

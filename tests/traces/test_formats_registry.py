@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from foreign_files import converted, put
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_pieces import claude_line
-from trace_records import RECORDS, put_record, written
+from trace_records import RECORDS, written
 
 from untaken.errors import UntakenError
 from untaken.ledger import read_ledger
@@ -253,22 +252,6 @@ def test_a_long_text_first_hides_no_format(format: str, name: str) -> None:
 def test_many_other_records_first_hide_no_format(format: str, name: str, others: dict[str, Any]) -> None:
     late = [others] * (SAMPLED * 4) + RECORDS[format][name]
     assert recognise(sample_of(name, written(name, late))) == alone(format, name)
-
-
-def test_a_trace_below_the_input_of_another_is_recognised_at_any_length(tmp_path: Path) -> None:
-    trace = RECORDS["langfuse"]["t.json"]
-    about = {name: value for name, value in trace.items() if name != "observations"}
-    download = {"trace": {**about, "input": {"text": LONG}}, "observations": trace["observations"]}
-    source = put(tmp_path / "trace.json", download)
-    done, (run,) = converted(None, tmp_path / "out", source)
-    assert (done.format, run.agent) == ("langfuse", "clerk")
-
-
-def test_a_session_after_thousands_of_summaries_is_converted(tmp_path: Path) -> None:
-    summary = {"type": "summary", "summary": "A desk", "leafUuid": "x"}
-    lines = [summary] * 5000 + [claude_line(0, "user", "Go."), claude_line(1, "assistant", "Done.")]
-    done, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", {"s.jsonl": lines}))
-    assert (done.format, run.agent) == ("claude-code", "claude-code/opus")
 
 
 def test_a_file_of_no_format_is_read_through_once_and_not_without_end() -> None:

@@ -21,7 +21,7 @@ from untaken.traces import convert
 from untaken.traces.archives import Archive
 from untaken.traces.losses import Findings
 from untaken.traces.sample import sample_of
-from untaken.traces.sources import decompressed, found_sources, stem_of
+from untaken.traces.sources import decompressed, found_sources
 
 RECORD = json.dumps([tau_record()]).encode()
 NAME = "gpt-9-airline.json"
@@ -271,11 +271,3 @@ def test_a_file_that_may_not_be_read_propagates(tmp_path: Path) -> None:
     source.chmod(0)
     with pytest.raises(PermissionError):
         convert("tau-bench", [source], tmp_path / "out")
-
-
-@pytest.mark.parametrize(
-    ("name", "want"),
-    [("a/b.json", "b"), ("b.json.gz", "b"), ("b.tasks.json.zst", "b.tasks"), ("b", "b"), (".json", ".json")],
-)
-def test_stems(name: str, want: str) -> None:
-    assert stem_of(name) == want

@@ -10,9 +10,6 @@ import pytest
 from reading import Case, case, each, shapes
 from trace_records import put_record
 
-from untaken.traces import sniff
-from untaken.traces.swe_agent import tool_of
-
 
 def traj(*steps: dict[str, Any], history: list[Any] | None = None, **info: Any) -> dict[str, Any]:
     return {"environment": "main", "trajectory": list(steps), "history": history or [], "info": info}
@@ -80,15 +77,6 @@ def test_the_agent_is_the_model_of_the_folder_and_no_issue_names_one(
     want.of("swe-agent", tmp_path / "out", source)
 
 
-def test_it_is_recognised_whatever_it_is_called() -> None:
-    assert sniff("x.json", json.dumps(traj(step("ls"))).encode()) == "swe-agent"
-
-
-@pytest.mark.parametrize(("action", "tool"), [("open a.py 1", "open"), ("ls\n", "ls"), ("", "(nothing)")])
-def test_the_tool_is_the_first_word(action: str, tool: str) -> None:
-    assert tool_of(action) == tool
-
-
 TASK = [{"role": "system", "content": "s"}, {"role": "user", "content": "Fix it."}]
 
 
@@ -151,8 +139,3 @@ MINI = [
 @each(MINI)
 def test_a_trajectory_of_mini_swe_agent_is_read(tmp_path: Path, case: Case) -> None:
     case.holds("mini-swe-agent", tmp_path, "repo-1/repo-1.traj.json", sniffed=True)
-
-
-def test_a_long_one_is_recognised_by_its_start() -> None:
-    long = json.dumps(mini(*(turn("x" * 9000) for _ in range(20))))
-    assert sniff("x.json", long.encode()[: 64 << 10]) == "mini-swe-agent"

@@ -193,13 +193,6 @@ def test_nothing_expected_is_unscored_and_named(tmp_path: Path) -> None:
     assert isinstance(score_run(run, graph).completion, Unscored)
 
 
-def test_one_record_a_line_is_read_too(tmp_path: Path) -> None:
-    lines = "\n".join(json.dumps(tau_record(trial=t)) for t in range(3))
-    _, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-retail.jsonl", lines))
-    assert [run.started.task_repeat for run in runs] == [0, 1, 2]
-    assert {run.task_id for run in runs} == {"tau-bench-retail-7"}
-
-
 def test_trials_lie_one_after_the_other_whatever_their_order(tmp_path: Path) -> None:
     records = [tau_record(trial=t, task_id=task) for t in (2, 0, 1) for task in ("a", "b")]
     _, runs = read(tmp_path, *records)

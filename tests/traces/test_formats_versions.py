@@ -13,8 +13,6 @@ from reading import Case, case, each, shapes
 from trace_pieces import CALL, DONE, GO, mlflow_span, observation, otel_span
 from trace_records import RECORDS
 
-META = {"type": "session_meta", "payload": {"id": "s", "cli_version": "0.60.0"}}
-CODEX_META = {"timestamp": "2026-01-01T00:00:00Z", **META}
 HANDBOOK = {"kind": "handbook", "version": 3}
 """What a person writes into the metadata of a trace."""
 
@@ -61,55 +59,6 @@ def test_an_importer_keeps_the_version_of_the_agent_and_of_its_prompt(
     sources = put(tmp_path / name, {**content, **changes})
     _, (run, *_) = converted(format, tmp_path / "out", sources)
     assert (run.version, run.prompt_version) == (version, prompt_version)
-
-
-def test_the_version_of_codex_is_in_the_line_before_the_conversation(tmp_path: Path) -> None:
-    lines = "\n".join(json.dumps(line) for line in (CODEX_META, FILES["codex"]["rollout-1.jsonl"]))
-    _, (run,) = converted("codex", tmp_path / "out", put(tmp_path / "rollout-1.jsonl", lines))
-    assert run.version == "0.60.0"
-
-
-SPANS = [
-    ({"gen_ai.agent.version": "4"}, {}, "4", None),
-    ({}, {"service.name": "desk", "service.version": "9"}, "9", None),
-    ({"gen_ai.agent.version": "4"}, {"service.version": "9"}, "4", None),
-    ({"llm.prompt_template.version": "p3"}, {}, None, "p3"),
-    ({"telemetry.sdk.version": "1.9"}, {"telemetry.sdk.version": "1.9"}, None, None),
-]
-
-
-@pytest.mark.parametrize(("attributes", "resource", "version", "prompt_version"), SPANS)
-def test_spans_name_the_version_of_agent_or_service_and_that_of_the_telemetry_is_none(
-    tmp_path: Path,
-    attributes: dict[str, Any],
-    resource: dict[str, Any],
-    version: str | None,
-    prompt_version: str | None,
-) -> None:
-    (span,) = FILES["otel"]["t.json"]["spans"]
-    span = {**span, "attributes": {**span["attributes"], **attributes}}
-    span["resource"] = {"attributes": resource}
-    _, (run,) = converted("otel", tmp_path / "out", put(tmp_path / "t.json", {"spans": [span]}))
-    assert (run.version, run.prompt_version) == (version, prompt_version)
-
-
-def test_the_version_of_a_log_format_is_no_version_of_the_agent(tmp_path: Path) -> None:
-    line = {
-        **FILES["claude-code"]["s.jsonl"],
-        "type": "assistant",
-        "message": {"role": "assistant", "content": "hi"},
-    }
-    entry = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}
-    pi = "\n".join(map(json.dumps, (entry, *FILES["pi"].values())))
-    for format, content in (
-        ("atif", {**FILES["atif"]["t.json"], "agent": {"name": "a"}}),
-        ("pi", pi),
-        ("claude-code", line),
-        ("copilot-cli", {**FILES["copilot-cli"]["s/events.jsonl"], "data": {"content": "hi", "version": 1}}),
-    ):
-        name = next(iter(FILES[format]))
-        _, (run,) = converted(format, tmp_path / f"{format}-out", put(tmp_path / format / name, content))
-        assert run.version is None, format
 
 
 ADK = [

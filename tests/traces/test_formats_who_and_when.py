@@ -23,8 +23,6 @@ from reading import Case, case, each
 
 from untaken import limits
 from untaken.analysis.failure_modes.root_causes import root_cause_agreement
-from untaken.counterfactual import evaluate_run
-from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict, context_hash
 from untaken.scoring import score_outcome
@@ -161,12 +159,6 @@ def test_a_terminal_that_ran_code_gives_a_call_and_its_observation(tmp_path: Pat
     assert (call.tool, call.arguments) == ("Computer_terminal", {"code": "count()\n"})
     assert (ran.call_id, ran.ok) == (call.call_id, False)
     assert (refused.call_id, refused.ok) == (None, None)
-
-
-def test_a_group_chat_has_no_decisions(tmp_path: Path) -> None:
-    run = one(tmp_path, generated_record())
-    evaluation = evaluate_run(run, PolicyMemory.build([run]))
-    assert (evaluation.status, evaluation.code) == ("skipped", "insufficient_decision_points")
 
 
 def test_the_label_is_a_verdict_that_points_at_the_step(tmp_path: Path) -> None:

@@ -107,14 +107,6 @@ def test_what_feeds_a_run_follows_from_the_file() -> None:
     assert reads["outcome"] == ("verdict",)
 
 
-def test_an_outcome_that_is_neither_true_nor_false_is_named(tmp_path: Path) -> None:
-    done, [run] = made(OWN, tmp_path, {**RECORD, "verdict": "so-so"})
-    assert run.finished.success is None
-    assert [f.message for f in done.findings if f.code == "outcome-not-used"] == [
-        "the outcome is so-so, neither true nor false, 0 nor 1; success is unknown"
-    ]
-
-
 VALUES: list[tuple[str, Any, Any]] = [
     ("a.b", {"a": {"b": 1}}, 1),
     ("a.b", {"a": [1]}, None),
