@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from untaken.garbage import seldom_collected
+
 __all__ = ["EachOnce", "Once", "cached_property"]
 Key = TypeVar("Key")
 Made = TypeVar("Made")
@@ -47,7 +49,8 @@ class Once(Generic[Made]):
         if not self._made:
             with self._lock:
                 if not self._made:  # another thread may have made it while this one waited
-                    self._made.append(self._make())
+                    with seldom_collected():
+                        self._made.append(self._make())
         return self._made[0]
 
 

@@ -33,6 +33,7 @@ from untaken.analysis import (
 from untaken.app_folder import TEMPORARY
 from untaken.counterfactual import applied_digest
 from untaken.errors import Finding, UntakenError
+from untaken.garbage import seldom_collected
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.scoring import MissingRule
@@ -260,6 +261,7 @@ def _of_counted(
     return _made_of(_make, _given, _corpus)
 
 
+@seldom_collected()
 def _made_of(make: Callable[..., Made], given: tuple[object, ...], corpus: Corpus) -> Made:
     return make(corpus, *(each() if callable(each) else each for each in given))
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
 from untaken.errors import UntakenError, Where, disk_trouble
+from untaken.garbage import seldom_collected
 
 OK: Final = 0
 USAGE: Final = 2
@@ -23,7 +24,8 @@ def carry_out(args: argparse.Namespace) -> int:
     console = Console.of_process(json=getattr(args, "json", False))
     try:
         _refuse_pipes(args)
-        code = _with_workers(args, console)
+        with seldom_collected():
+            code = _with_workers(args, console)
         sys.stdout.flush()
     except UntakenError as error:
         console.findings([error.finding()])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -42,8 +42,7 @@ E = TypeVar("E", bound=Event)
 V = TypeVar("V")
 DETAIL: Final = frozenset({Message, Observation, Plan, State, ToolCall})
 """Events that stay in the ledger: by far the most of its bytes."""
-KINDS: Final[Mapping[type, int]] = {kind: 1 << place for place, kind in enumerate(get_args(AnyEvent))}
-EVERY_KIND: Final = -1
+KINDS: Final[Mapping[type, int]] = {kind: place for place, kind in enumerate(get_args(AnyEvent))}
 FILES_OPEN: Final = 2
 """Ledgers whose runs are held, once their detail was asked for, where lines cannot be found by place."""
 HELD_BYTES: Final = 8 * MIB
@@ -53,7 +52,7 @@ EVENT_BYTES: Final = 400
 TEXTS: Final = "agent", "task_id", "model", "graph_id", "diagnosis_reason", "diagnosis_advice"
 """Of scores: those of many runs are the same."""
 
-_events = msgspec.json.Decoder(tuple[AnyEvent, ...])
+_decoders = [msgspec.json.Decoder(tuple[kind, ...]) for kind in KINDS]  # type: ignore[valid-type]
 
 
 class ScoreRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,8 +80,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What is sent or kept of a run.
 
     Attributes:
-        events: those that are no `DETAIL`, as a JSON array: it keeps the time zones as written.
-        kinds: which of `KINDS` are among `events`, a bit each.
+        events: those that are no `DETAIL`, by their place in `KINDS`; of each kind a JSON array: it keeps the
+            time zones as written.
         own: number of the run's own events; `tools` the names of those it called.
         appended_here: as of `Run`.
         texts_to_judges: as of `TEXTS_TO_JUDGES`; ``None`` where nobody has looked.
@@ -91,8 +90,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
             found by place.
     """
 
-    events: bytes
-    kinds: int
+    events: dict[int, bytes]
     integrity: Integrity
     source: str
     digest: str
@@ -106,14 +104,12 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, run: Run, spans: array[int] | None = None) -> RunRecord:
         """The record of a run."""
-        encoded, kinds = run.__dict__.get("_events", b""), run.__dict__.get("_kinds", 0)
-        if not encoded:
-            events = run.kept if isinstance(run, DistantRun) else run.events
-            kept = [event for event in events if type(event) not in DETAIL]
-            encoded, kinds = msgspec.json.encode(kept), sum({KINDS[type(event)] for event in kept})
+        kept = run.__dict__["_kept"] if isinstance(run, DistantRun) else _by_kind(run.events)
         return cls(
-            events=encoded,
-            kinds=kinds,
+            events={
+                kind: events if isinstance(events, bytes) else msgspec.json.encode(events)
+                for kind, events in kept.items()
+            },
             integrity=run.integrity,
             source=run.source,
             digest=run.digest,
@@ -130,6 +126,15 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         spans = array(SPANS)
         spans.frombytes(self.spans)
         return RunLines(path, spans) if spans else None
+
+
+def _by_kind(events: Iterable[AnyEvent]) -> dict[int, bytes | tuple[AnyEvent, ...]]:
+    """The events that are no `DETAIL`, as of `RunRecord.events`."""
+    found: dict[int, Any] = defaultdict(list)
+    for event in events:
+        if type(event) not in DETAIL:
+            found[KINDS[type(event)]].append(event)
+    return {kind: tuple(some) for kind, some in found.items()}
 
 
 class RunSource:
@@ -202,7 +207,6 @@ class DistantRun(Run):
     """A run as `Run`, whose `events` are read from its ledger when somebody asks for a detail.
 
     Attributes:
-        kept: the events that are no `DETAIL`.
         graphs, verdicts: what `scored` holds under.
         scored: its score; ``None`` where nobody has asked for it.
     """
@@ -240,12 +244,9 @@ class DistantRun(Run):
             verdicts=scoring[1],
             _source=source,
             _same=same,
-            _events=about.events if isinstance(about, RunRecord) else b"",
-            _kinds=about.kinds if isinstance(about, RunRecord) else EVERY_KIND,
+            _kept=about.events if isinstance(about, RunRecord) else _by_kind(map(same.event, about.events)),
             _scored=scored,
         )
-        if isinstance(about, Run):
-            self.__dict__["kept"] = self._shared(about.events)
         texts = about.texts_to_judges if isinstance(about, RunRecord) else about.__dict__.get(TEXTS_TO_JUDGES)
         if texts is not None:
             self.__dict__[TEXTS_TO_JUDGES] = texts
@@ -254,25 +255,13 @@ class DistantRun(Run):
         )
 
     @cached_property
-    def kept(self) -> tuple[AnyEvent, ...]:
-        """Decoded when somebody asks: a page about one run needs no event of the others."""
-        encoded: bytes = self.__dict__["_events"]
-        kept = self._shared(_events.decode(encoded)) if encoded else self.__dict__["kept"]
-        self.__dict__.update(kept=kept, _events=b"")
-        return kept
-
-    def _shared(self, events: Iterable[AnyEvent]) -> tuple[AnyEvent, ...]:
-        same: Same = self.__dict__["_same"]
-        return tuple([same.event(event) for event in events if type(event) not in DETAIL])
-
-    @cached_property
     def scored(self) -> ScoreRecord | None:
-        """As the attribute says; decoded like `kept`."""
+        """As the attribute says; decoded when somebody asks."""
         waiting: ScoreRecord | Callable[[], ScoreRecord] | None = self.__dict__["_scored"]
         if waiting is None:
             return self.__dict__.get("scored")
         same: Same = self.__dict__["_same"]
-        scored = same.record(waiting() if callable(waiting) else waiting)
+        scored = waiting() if callable(waiting) else same.record(waiting)
         self.__dict__.update(scored=scored, _scored=None)  # in this order: another thread may ask meanwhile
         return scored
 
@@ -282,15 +271,19 @@ class DistantRun(Run):
     @cached_property
     def started(self) -> RunStarted:
         """As in `Run`."""
-        return cast(RunStarted, self.kept[0])
+        return self.of(RunStarted)[0]
 
     def of(self, kind: type[E]) -> Sequence[E]:
         """As in `Run`."""
         if kind in DETAIL:
             return self.whole.of(kind)
-        if not self.__dict__["_kinds"] & KINDS.get(kind, EVERY_KIND):
-            return []  # nobody has written about most runs: their events need not be decoded
-        return cast(Sequence[E], [event for event in self.kept if type(event) is kind])
+        # Decoded when somebody asks: a page about one run needs no event of the others.
+        kept: dict[int, bytes | tuple[E, ...]] = self.__dict__["_kept"]
+        events = kept.get(KINDS[kind], ())
+        if isinstance(events, bytes):
+            same: Same = self.__dict__["_same"]
+            events = kept[KINDS[kind]] = tuple(map(same.event, _decoders[KINDS[kind]].decode(events)))
+        return events
 
     @property
     def answers(self) -> Mapping[int, Observation]:
@@ -352,18 +345,24 @@ class Same:
         """This value, or the equal one that was here before."""
         return cast(V, self._values.setdefault(value, value))
 
-    def record(self, record: ScoreRecord) -> ScoreRecord:
-        """An equal record whose results are those of every run that ended so: they are counted together."""
+    def record(self, record: ScoreRecord, **known: Any) -> ScoreRecord:
+        """An equal record whose results are those of every run that ended so: they are counted together.
+
+        `known` are fields of its score to be replaced.
+        """
         score = record.score
-        if score is None or (results := self.value(score.results)) is score.results:
+        if score is None:
             return record
-        texts = {name: self.value(getattr(score, name)) for name in TEXTS}
-        mapped = tuple(map(self.value, score.mapped))
-        moments = self.value(score.completed_at)
-        score = msgspec.structs.replace(score, results=results, completed_at=moments, mapped=mapped, **texts)
+        score = msgspec.structs.replace(
+            score,
+            **{"results": self.value(score.results)} | known,
+            completed_at=self.value(score.completed_at),
+            mapped=tuple(map(self.value, score.mapped)),
+            **{name: self.value(getattr(score, name)) for name in TEXTS},
+        )
         return msgspec.structs.replace(record, score=score)
 
-    def event(self, event: AnyEvent) -> AnyEvent:
+    def event(self, event: Any) -> Any:
         """An equal event, with names that others share."""
         if isinstance(event, SkillSelection):
             names = event.selected, event.context_hash, event.context_layers, event.alternatives

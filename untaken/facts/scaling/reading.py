@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -31,6 +31,7 @@ from untaken.scoring import (
     AT_ONCE,
     DetailLater,
     MissingRule,
+    NodeResult,
     RunScore,
     ScoreDetail,
     recounted,
@@ -323,15 +324,25 @@ def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
     return score_outcome(run, why, missing=missing)
 
 
+class KeptScore(NamedTuple):
+    """A `ScoreRecord` without its results, encoded: most are not asked for."""
+
+    results: tuple[NodeResult, ...]
+    rest: bytes
+
+
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What is sent or kept of one ledger.
 
     Attributes:
-        scores: of each run the `ScoreRecord`, encoded: most are not asked for; empty where no run was scored.
+        scores: of each run the place of its results among `results`, and the rest of its `KeptScore`; empty
+            where no run was scored.
+        results: each once, as most runs share theirs with others.
     """
 
     runs: tuple[RunRecord, ...]
-    scores: tuple[bytes, ...]
+    scores: tuple[tuple[int, bytes], ...]
+    results: tuple[tuple[NodeResult, ...], ...]
     findings: tuple[Finding, ...]
 
     def runs_at(
@@ -346,10 +357,13 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
             same: what these runs share with others.
         """
         under = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
+        results = list(map(same.value, self.results))
         runs = []
         for place, run in enumerate(self.runs):
-            source = RunSource(run, (path and run.lines(path)) or ledger)
-            scored = partial(_decoded, self.scores[place], source, scoring) if scoring else None
+            source, scored = RunSource(run, (path and run.lines(path)) or ledger), None
+            if scoring:
+                at, rest = self.scores[place]
+                scored = partial(_decoded, KeptScore(results[at], rest), source, scoring, same)
             runs.append(DistantRun(run, source, scoring=under, scored=scored, same=same))
         return runs
 
@@ -368,24 +382,34 @@ _encoded = msgspec.msgpack.Encoder(enc_hook=lambda _: None).encode
 _detailed = msgspec.msgpack.Encoder(enc_hook=lambda detail: detail.known).encode
 
 
-def encode_score(score: ScoreRecord | None, *, detail: bool = False) -> bytes:
+def encode_score(record: ScoreRecord, *, detail: bool = False) -> KeptScore:
     """The score of a run; what it rests on stays in the ledger, unless it is wanted."""
-    return _detailed(score) if detail else _encoded(score)
+    encode = _detailed if detail else _encoded
+    if record.score is None:
+        return KeptScore((), encode(record))
+    score = msgspec.structs.replace(record.score, results=())
+    return KeptScore(record.score.results, encode(msgspec.structs.replace(record, score=score)))
 
 
-def encoded_score(run: DistantRun) -> bytes:
+def encoded_score(run: DistantRun) -> KeptScore | None:
     """The score of a run that was scored before; as it came, where nobody has asked for it."""
     waiting = run.__dict__.get("_scored")
-    # Never decoded to be encoded again.
-    return waiting.args[0] if isinstance(waiting, partial) else encode_score(run.scored)
+    if isinstance(waiting, partial):
+        kept: KeptScore = waiting.args[0]  # never decoded to be encoded again
+        return kept
+    return None if run.scored is None else encode_score(run.scored)
 
 
-def encode_ledger(runs: Sequence[tuple[RunRecord, bytes | None]], findings: Sequence[Finding]) -> bytes:
+def encode_ledger(runs: Sequence[tuple[RunRecord, KeptScore | None]], findings: Sequence[Finding]) -> bytes:
     """The record of a ledger, as MessagePack; scores are as `encode_score` gives them."""
+    results: dict[tuple[NodeResult, ...], int] = {}
+    kept = [score for _, score in runs if score is not None]
+    scores = [(results.setdefault(score.results, len(results)), score.rest) for score in kept]
     return _encoded(
         LedgerRecord(
             runs=tuple([run for run, _ in runs]),
-            scores=tuple([score for _, score in runs if score is not None]),
+            scores=tuple(scores),
+            results=tuple(results),
             findings=tuple(findings),
         )
     )
@@ -410,25 +434,21 @@ def _read_at(
             yield record.runs_at(path, partial(events_in, place), scoring, same), record.findings
 
 
-def _decoded(score: bytes, source: RunSource, scoring: Scoring) -> ScoreRecord:
-    return with_detail(_score.decode(score), source, scoring)
-
-
-def with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> ScoreRecord:
+def _decoded(kept: KeptScore, source: RunSource, scoring: Scoring, same: Same) -> ScoreRecord:
     """The record of a score, whose detail is worked out from the run's lines when somebody looks."""
-    if each.score is None or scoring.detail:  # a detail that is wanted has come along
-        return each
-    missing = each.missing  # alone: the record given is let go where an equal one takes its place
+    each = _score.decode(kept.rest)
+    missing = each.missing
 
-    def scored() -> ScoreDetail:
+    def detail() -> ScoreDetail:
         run = source()
         graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
         if isinstance(graph, Unscored):
             raise TypeError("a run with a score has a plan graph")
         return score_detail(run, graph, scoring.verdicts, missing)
 
-    score = msgspec.structs.replace(each.score, detail=DetailLater(scored))
-    return msgspec.structs.replace(each, score=score)
+    if scoring.detail:  # it is wanted, and has come along
+        return same.record(each, results=kept.results)
+    return same.record(each, results=kept.results, detail=DetailLater(detail))
 
 
 def read_part(scoring: Scoring | None, places: Sequence[Place]) -> list[bytes]:
@@ -445,7 +465,7 @@ def read_part(scoring: Scoring | None, places: Sequence[Place]) -> list[bytes]:
         read = map(read_leniently, places)
         return [encode_ledger([(RunRecord.of(run), None) for run in runs], found) for runs, found in read]
 
-    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, bytes | None]]:
+    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, KeptScore | None]]:
         return [
             (RunRecord.of(run, at.spans), encode_score(scored, detail=scoring.detail))
             for run, at, scored in some
