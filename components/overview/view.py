@@ -224,8 +224,8 @@ def numbers(seen: Overview) -> None:
         (
             "Success, mean over tasks",
             percent(seen.task_mean),
-            f"{seen.succeeded.count} of {counted(seen.succeeded.n, 'run')} with a recorded outcome"
-            f"{pooled}.{more}"
+            f"95% interval {interval(seen.task_low, seen.task_high, percent)}. {seen.succeeded.count:,} of "
+            f"{counted(seen.succeeded.n, 'run')} with a recorded outcome{pooled}.{more}"
             if seen.succeeded.n
             else "No run records an outcome.",
         ),

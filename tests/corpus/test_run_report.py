@@ -21,6 +21,7 @@ from untaken.errors import Unscored, UntakenError
 from untaken.ledger import ModeAssignment, ReviewNote, read_ledger
 from untaken.ledger.events import Event
 from untaken.plans import GraphSet
+from untaken.stats import interval_of_share
 from untaken.views import run_report
 from untaken.views.first_page import graphs_by_misses, overview
 from untaken.views.timeline import PREVIEW_CHARS, timeline
@@ -97,6 +98,17 @@ def test_the_three_numbers_and_of_nothing_they_are_unscored_not_zero(corpus) -> 
     empty = overview(evaluate_corpus([], GraphSet.of([]), resamples=0))
     assert isinstance(empty.succeeded.rate, Unscored)
     assert empty.runs == 0
+
+
+def test_the_success_of_all_runs_has_an_interval_with_tasks_as_units(corpus) -> None:
+    found, tasks = overview(corpus), {}
+    for run in corpus.runs.values():
+        if not run.integrity.broken and isinstance(run.success, bool):
+            tasks.setdefault(run.task_id, []).append(run.success)
+    means = [sum(some) / len(some) for some in tasks.values()]
+    assert found.task_mean == pytest.approx(sum(means) / len(means))
+    assert (found.task_low, found.task_high) == interval_of_share(means, found.succeeded.n)
+    assert 0 < found.task_low < found.task_mean < found.task_high < 1
 
 
 def test_the_plan_graph_with_most_misses_comes_first(corpus) -> None:

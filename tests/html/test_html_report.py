@@ -22,6 +22,7 @@ from untaken import html_report
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import triage
 from untaken.ledger import Run, read_ledger
+from untaken.numbers import interval, percent
 from untaken.plans import load_graphs
 from untaken.scoring import RunScore
 from untaken.views.first_page import overview
@@ -173,7 +174,9 @@ def test_the_summary_is_written_from_the_numbers(runs: list[Run], says: str) -> 
 def test_the_numbers_are_those_of_the_overview() -> None:
     corpus = desk.corpus()
     seen, words = overview(corpus), Parsed(html_report(corpus)).words
-    assert f"{seen.succeeded.count} of {seen.succeeded.n} runs that record an outcome" in words
+    span = interval(seen.task_low, seen.task_high, percent)
+    rests = f"{seen.succeeded.count} of {seen.succeeded.n} runs that record an outcome"
+    assert f"95% interval {span}; {rests}" in words
     assert f"{seen.lucky.count} of {seen.lucky.n} successes with evidence" in words
     assert "no two agents change places" in words or f"{len(seen.discordant)} of {seen.pairs} pairs" in words
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import Final
 
 from untaken.analysis import (
@@ -22,11 +21,11 @@ from untaken.analysis import (
     triage,
 )
 from untaken.errors import Score, Unscored
-from untaken.ledger import Run
 from untaken.plans import teaches
 from untaken.scoring import RunScore
 from untaken.views.advising import AdvisedChoice, CheaperOption, advised
 from untaken.views.review import OrderedRun, ReviewItem, contradictory, review_items, review_order
+from untaken.views.spending import MEASURES, by_task, measured
 from untaken.views.unhandled_failures import runs_not_detecting_errors
 
 CHOICES_SHOWN: Final = 3
@@ -224,7 +223,8 @@ class Overview:
         runs, agents, tasks, graphs: how much there is.
         broken: runs whose ledger is not to be trusted; they are in no rate.
         succeeded: runs that succeeded, of those with a recorded outcome: pooled, whatever their tasks.
-        task_mean: the mean over tasks of each task's share of successes: every task counts once.
+        task_mean, task_low, task_high: the mean over tasks of each task's share of successes, so that every
+            task counts once, and its 95% interval.
         lucky: successes without a critical sub-goal, of the successes with evidence.
         unlucky: failures with every sub-goal completed, of the failures that were scored.
         metric: the sub-goal metric whose ranking is compared with the outcome's.
@@ -240,6 +240,8 @@ class Overview:
     broken: int
     succeeded: Share
     task_mean: Score
+    task_low: Score
+    task_high: Score
     lucky: Share
     unlucky: Share
     metric: str
@@ -265,6 +267,8 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
     ranked = agreement.n if agreement else 0
     outcomes = [run.success for run in runs]
     known = [bit for bit in outcomes if not isinstance(bit, Unscored)]
+    # By task: else one that was run more often than others would count for more.
+    task_mean, task_low, task_high, _ = measured(by_task(runs), MEASURES["success"], share=True)
     return Overview(
         runs=len(corpus.runs),
         agents=len({run.agent for run in runs}),
@@ -272,7 +276,9 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
         graphs=len({score.graph_id for score in scores}),
         broken=len(corpus.runs) - len(runs),
         succeeded=Share(count=sum(known), n=len(known), left_out=len(outcomes) - len(known)),
-        task_mean=_task_mean(runs),
+        task_mean=task_mean,
+        task_low=task_low,
+        task_high=task_high,
         lucky=_contradictory(corpus, "lucky", [_has_critical(s) for s in scores if s.success is True]),
         unlucky=_contradictory(
             corpus, "unlucky", [s.required > 0 and s.unscored == 0 for s in scores if s.success is False]
@@ -284,15 +290,6 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
         ),
         pairs=ranked * (ranked - 1) // 2,
     )
-
-
-def _task_mean(runs: Iterable[Run]) -> Score:
-    by_task: dict[str, list[bool]] = {}
-    for run in runs:
-        if not isinstance(run.success, Unscored):
-            by_task.setdefault(run.task_id, []).append(run.success)
-    # Else a task that was run more often than others would count for more.
-    return fmean(map(fmean, by_task.values())) if by_task else Unscored("nothing to count")
 
 
 def _contradictory(corpus: Corpus, kind: str, known: Sequence[bool]) -> Share:

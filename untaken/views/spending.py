@@ -68,15 +68,27 @@ MEASURES: Final[Mapping[str, Measure]] = {
 
 def usage(runs: Iterable[Run]) -> tuple[AgentUsage, ...]:
     """Outcome, cost, tokens and steps of the unbroken runs: a row by agent, then one by agent and task."""
-    by_agent: dict[str, dict[str, list[Run]]] = {}
+    by_agent: dict[str, list[Run]] = {}
     for run in runs:
         if not run.integrity.broken:
-            by_agent.setdefault(run.agent, {}).setdefault(run.task_id, []).append(run)
-    agents = sorted(by_agent)
+            by_agent.setdefault(run.agent, []).append(run)
+    agents = {agent: by_task(by_agent[agent]) for agent in sorted(by_agent)}
     return (
-        *(_usage(agent, None, by_agent[agent]) for agent in agents),
-        *(_usage(a, task, {task: by_agent[a][task]}) for a in agents for task in sorted(by_agent[a])),
+        *(_usage(agent, None, tasks) for agent, tasks in agents.items()),
+        *(
+            _usage(agent, task, {task: tasks[task]})
+            for agent, tasks in agents.items()
+            for task in sorted(tasks)
+        ),
     )
+
+
+def by_task(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    """The runs of each task, in their order."""
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.task_id, []).append(run)
+    return found
 
 
 def corpus_usage(corpus: Corpus) -> tuple[AgentUsage, ...]:

@@ -95,8 +95,7 @@ def numbers(seen: Overview) -> Markup:
         _number(
             "Success, mean over tasks",
             percent(seen.task_mean),
-            f"{_rests(seen.succeeded, 'runs that record an outcome', 'more record none')}, "
-            f"{percent(seen.succeeded.rate)} pooled",
+            _success(seen),
         ),
         _number(
             "Successes with a critical sub-goal not completed",
@@ -115,6 +114,14 @@ def numbers(seen: Overview) -> Markup:
 def _number(name: str, figure: str, rests: str) -> Markup:
     value = together(tag("dd", figure, class_="figure"), tag("dd", rests, class_="facts"))
     return tag("div", tag("dt", name), value, class_="number")
+
+
+def _success(seen: Overview) -> str:
+    rests = _rests(seen.succeeded, "runs that record an outcome", "more record none")
+    if not seen.succeeded.n:
+        return rests
+    span = interval(seen.task_low, seen.task_high, percent)
+    return f"95% interval {span}; {rests}, {percent(seen.succeeded.rate)} pooled"
 
 
 def _rests(share: Share, of: str, left: str) -> str:
