@@ -114,6 +114,7 @@ def upload(workspace: Workspace) -> None:
             f"Add {counted(len(files), 'file')}" if files else "Add files",
             type="primary",
             disabled=not files,
+            key="upload_add",  # the same button when more files arrive while it is pressed
             on_click=_begin,
             args=(here, files),
         )
@@ -246,13 +247,15 @@ def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], obj
     if not found:
         return
     marks = [one.mark for one in found if one.row.name not in one.sides]
-    words = [f"{len(marks) - marks.count('✗')} of {counted(len(marks), 'file')} added"]
+    known = sum(one.status == "already here" for one in found if one.row.name not in one.sides)
+    words = [f"{len(marks) - marks.count('✗') - known} of {counted(len(marks), 'file')} added"]
+    words += [f"{known} already here"] if known else []
     words += [f"{marks.count('⚠')} of them with faults"] if "⚠" in marks else []
     broken = sum(one.broken for one in found if one.row.name not in one.sides)
     words += [f"{counted(broken, 'broken run')}, counted nowhere"] if broken else []
     words += [f"{marks.count('✗')} not added"] if "✗" in marks else []
     if set(marks) == {"✓"}:
-        st.success(f"{words[0]}.", icon=":material/check_circle:")
+        st.success(f"{'; '.join(words)}.", icon=":material/check_circle:")
     else:
         st.warning(f"{'; '.join(words)}. The reasons are below.", icon=":material/rule:")
     if any(mark != "✗" for mark in marks):
@@ -324,9 +327,9 @@ def _card(one: Upload, advice: set[str], runs: Sequence[HeldRun]) -> None:
     st.caption(text.label(" · ".join([one.kind, one.status, *counts]), WORDS))
     if one.reasons:
         _reasons(one, advice)
-    elif one.findings and one.next_step and one.next_step not in advice:
-        st.text(f"Next step: {text.one_line(one.next_step, WORDS)}")
-        advice.add(one.next_step)
+    elif (first := next((found for found in one.findings if found.hint), None)) and first.hint not in advice:
+        st.text(f"{text.one_line(first.message, WORDS)}. {text.one_line(first.hint, WORDS)}")
+        advice.add(first.hint)
 
 
 def _details(one: Upload, number: int) -> None:

@@ -10,7 +10,7 @@ import desk
 import msgspec
 import pytest
 from builders import a_run
-from sessions import go_to, metrics, said, session
+from sessions import go_to, metrics, said, session, table
 
 from components.data import files
 from components.shared import arriving
@@ -277,3 +277,24 @@ def test_agents_of_broken_runs_alone_are_not_said_to_be_comparable(folder: Path,
     (compared,) = [line for line in said(app).splitlines() if line.startswith("Can be compared: ")]
     assert "stray" in compared
     assert "stranger" not in compared
+
+
+def test_the_button_that_adds_files_stays_itself_while_more_files_arrive(tmp_path, monkeypatch) -> None:
+    """Else a click at that moment is lost: Streamlit takes it for the click of a button that is gone."""
+    app = session(tmp_path, monkeypatch, "data")
+    names = {app.button(key="upload_add").proto.id}
+    for chosen in (
+        [("a.jsonl", b"", "text/plain")],
+        [(n, b"", "text/plain") for n in ("a.jsonl", "b.jsonl")],
+    ):
+        app.file_uploader[0].set_value(chosen).run()
+        names.add(app.button(key="upload_add").proto.id)
+    assert app.button(key="upload_add").label == "Add 2 files"
+    assert len(names) == 1
+
+
+def test_files_of_one_group_have_no_column_that_its_name_says(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch, "data")
+    for group, columns in {"ledger": {"name", "runs"}, "graph": {"name"}}.items():
+        app.segmented_control(key="files_group").set_value(group).run()
+        assert set(table(app, "Files").columns) & {"name", "kind", "runs"} == columns

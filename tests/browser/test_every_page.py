@@ -131,6 +131,12 @@ def test_what_follows_two_columns_takes_the_room_below_the_shorter_one(demo: str
     )
 
 
+COLUMNS = """() => [document.querySelector('.st-key-run-body'),
+    ...document.querySelectorAll(':is(.st-key-why, .st-key-plan-and-transcript) [data-testid=stColumn]')]
+    .map((one) => one.getBoundingClientRect().width)"""
+"""Widths of the first screen of a run and of its columns."""
+
+
 def test_a_run_begins_with_its_answers_and_has_plan_and_transcript_on_the_first_screen(
     demo: str, open_page: Open
 ) -> None:
@@ -150,7 +156,11 @@ def test_a_run_begins_with_its_answers_and_has_plan_and_transcript_on_the_first_
         assert 0 < max(brief[2], why[2]) <= 320
         assert max(plan[1], transcript[1]) < 700
         assert plan[0] < transcript[0]
-    page.set_viewport_size({"width": 390, "height": 844})
-    fits(page, 390)
-    downwards = [y for _, y, _ in places()]
-    assert downwards == sorted(downwards)
+    for width in (1024, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        fits(page, width)
+        downwards = [y for _, y, _ in places()]
+        assert downwards == sorted(downwards)
+        widths = page.evaluate(COLUMNS)
+        assert len(widths) == 5  # the body; cause and notes; plan and transcript
+        assert all(abs(width - widths[0]) < 40 for width in widths), "one under the other, and as wide"

@@ -67,9 +67,14 @@ def test_a_card_names_what_a_file_held_what_was_lost_and_what_to_do() -> None:
     found = Finding(code="naive-timestamps", message="no time zone", severity="warning", hint=hint)
     app = shown(replace(SOUND, kind="tau-bench", graphs=1, loss=loss, findings=(found,)))
     assert app.caption[0].value.replace("\\", "") == "τ-bench results · new · 2 runs · 1 plan graph"
-    assert app.text[1].value.startswith("Next step")
+    assert app.text[1].value == f"no time zone. {hint}"
     assert [line.value.split(":")[0] for line in app.expander[0].text] == ["Kept 0 of 0 values.", "Findings"]
-    assert hint in app.text[1].value
+
+
+def test_what_was_here_before_is_not_said_to_be_added() -> None:
+    known = replace(SOUND, new=False)
+    assert shown(known).success[0].value == "0 of 1 file added; 1 already here."
+    assert shown(SOUND, known).success[0].value == "1 of 2 files added; 1 already here."
 
 
 def test_files_of_one_kind_that_fared_alike_are_one_card() -> None:
