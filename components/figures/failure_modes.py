@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from untaken.analysis import ModeContrast, ModeTrend, Pivot, PivotCell, Saturation
 from untaken.errors import number
-from untaken.numbers import decimal, interval, percent
+from untaken.numbers import counted, interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
@@ -148,10 +148,11 @@ def saturation_curve(found: Saturation, *, dark: bool = False) -> go.Figure:
         )
     )
     figure.add_trace(point_trace(x=[runs], y=[modes], marker={"size": 10, "color": look.good}))
-    words = f"{decimal(modes, 0)} modes in {runs} runs"
+    words = f"{counted(round(modes), 'mode')} in {counted(runs, 'run')}"
     words_at(figure, words, runs, modes, look.text, xanchor="right", yshift=16)
-    figure.update_xaxes(title="failed runs read", rangemode="tozero")
-    figure.update_yaxes(title="modes seen", range=[0, modes * 1.2 + 0.5])
+    # No ticks at half a run or half a mode.
+    figure.update_xaxes(title="failed runs read", rangemode="tozero", dtick=1 if runs < 5 else None)
+    figure.update_yaxes(title="modes seen", range=[0, modes * 1.2 + 0.5], dtick=1 if modes < 5 else None)
     return themed(figure, dark=dark, height=280)
 
 

@@ -7,7 +7,7 @@ Each function is called by a widget, before the page is drawn again; `show_messa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import streamlit as st
 
@@ -138,14 +138,25 @@ UNDONE: Final = "undo_undone"
 MOST_UNDONE: Final = 20
 
 
-Undo = tuple[str, Callable[[], object]]
-"""What was saved, in words of ours, and what takes it back; that is saved, too: a ledger forgets nothing."""
+class Undo(NamedTuple):
+    """What was saved, in words of ours, what takes it back, and the run that was open.
+
+    Taking back is saved, too: a ledger forgets nothing.
+    """
+
+    words: str
+    act: Callable[[], object]
+    run: str | None
+
+    def __str__(self) -> str:
+        elsewhere = "" if self.run == state.selected("run") else ", in another run"
+        return f"{text.label(self.words, 60)}{elsewhere}"
 
 
 def undoable(words: str, act: Callable[[], object]) -> None:
     """Remember what was just saved."""
     every: list[Undo] = st.session_state.setdefault(SAVED, [])
-    every.append((words, act))
+    every.append(Undo(words, act, state.selected("run")))
     del every[:-MOST_UNDONE]
 
 
@@ -156,9 +167,9 @@ def undo_last(key: str) -> None:
     if not every and undone is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"saved-{key}"):
-        st.caption(undone or f"✓ {text.label(every[-1][0], 60)}", width="content")
+        st.caption(undone or f"✓ {every[-1]}", width="content")
         if every:
-            words = f"Undo “{text.label(every[-1][0], 60)}”" if undone else "Undo"
+            words = f"Undo “{every[-1]}”" if undone else "Undo"
             st.button(words, key=f"undo-{key}", shortcut="U", type="tertiary", on_click=_undo)
 
 
@@ -166,8 +177,9 @@ def _undo() -> None:
     every: list[Undo] = st.session_state.get(SAVED, [])
     if not every:
         return
-    (words, act), left = every.pop(), list(every)
+    last, left = every.pop(), list(every)
+    words = str(last)
     with state.frame():
-        act()
+        last.act()
     st.session_state[SAVED] = left  # taking back is no save of its own
     st.session_state[UNDONE] = f"↩ Undone: {words[:1].lower()}{words[1:]}"

@@ -81,6 +81,20 @@ def named(report: RunReport, words: str) -> str:
     return "'".join(titles.get(part, part) for part in words.split("'"))
 
 
+DECIDERS: Final = {
+    "expr": "its expression",
+    "tool_call": "the calls made",
+    "outcome": "the outcome",
+    "any_of": "its options",
+}
+
+
+def _decider(name: str) -> str | None:
+    """In words; ``None`` where nothing decides."""
+    kind, _, by = name.partition(":")
+    return f"the verdict of {text.label(by, 40)}" if by else DECIDERS.get(kind)
+
+
 def _result(node: NodeScore, report: RunReport) -> None:
     style = STATUS[shown_status(node)]
     colour = {"completed": "blue", "attempted": "orange"}.get(node.status, "gray")
@@ -88,7 +102,8 @@ def _result(node: NodeScore, report: RunReport) -> None:
         st.badge(f"{style.icon} {style.word}", color=colour)  # type: ignore[arg-type]
         if node.critical:
             st.badge(f"{STAR} critical", color="gray")
-        st.badge(f"decided by {text.label(node.decided_by, 40)}", color="gray")
+        if decider := _decider(node.decided_by):
+            st.badge(f"decided by {decider}", color="gray")
     st.text(text.sentence(text.one_line(named(report, node.reason), 600)))
     score = report.score
     for violation in score.violations if isinstance(score, RunScore) else ():

@@ -84,6 +84,6 @@ def file_name(text: object, limit: int = 60) -> str:
 
 
 def sentence(words: str) -> str:
-    """The words as a sentence begins; a name in code, such as ``book_flight``, stays as it is written."""
-    code = "_" in words.partition(" ")[0]
+    """The words as a sentence begins; a name, such as ``book_flight`` or ``human:ann``, stays as it is."""
+    code = bool({"_", ":"} & {*words.partition(" ")[0][:-1]})
     return words if code else f"{words[:1].upper()}{words[1:]}"

@@ -155,7 +155,7 @@ def test_a_second_reader_sees_nothing_of_the_first_until_their_own_reading_is_sa
         assert "Second reading" in hidden
         assert "seen by ann" not in hidden
         assert "it was paid" not in hidden
-        assert "decided by verdict:judge:m" in hidden  # scored without her, too
+        assert "decided by the verdict of judge:m" in hidden  # scored without her, too
         assert "pay" not in str(component_data(app, "untaken_queue")).lower()
         assert "Hidden until you have saved" in said(show_tab(app, "review_tabs", "Agreement"))
         show_tab(app, "review_tabs", "Queue")
@@ -174,6 +174,21 @@ def test_a_second_reader_sees_nothing_of_the_first_until_their_own_reading_is_sa
             ("human:bob", True, True),
         ]
         assert "Reviewers disagree" in plain(press(app, "undo-note"))
+
+
+def test_what_was_saved_in_another_run_is_not_said_to_be_of_this_one(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with workspace(tmp_path) as store:
+        first, other = run_of(store, "r0"), run_of(store, "r1")
+        app = press(on_run(tmp_path, monkeypatch, first), "mark-met")
+        assert "✓ Verdict saved: met\n" in plain(app)
+        app.query_params["run"] = other.digest
+        app.run()
+        assert "✓ Verdict saved: met, in another run" in plain(app)
+        press(app, "undo-note")
+        assert "↩ Undone: verdict saved: met, in another run" in plain(app)
+        assert [v.withdrawn for v in run_of(store, "r0").of(Verdict)][-1]
 
 
 BOB = "human:bob"

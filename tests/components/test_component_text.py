@@ -239,3 +239,16 @@ def test_figures_use_fonts_of_the_system_so_that_saved_pictures_have_the_same_wi
     family = figures.plan_figure(GRAPH, SCORE, dark=dark).layout.template.layout.font.family
     assert "Source Sans" not in family
     assert family.endswith("sans-serif")
+
+
+@pytest.mark.parametrize(
+    ("words", "want"),
+    [
+        ("never attempted", "Never attempted"),
+        ("book_flight was called", "book_flight was called"),
+        ("human:ann judged it met", "human:ann judged it met"),
+        ("failed: no reason", "Failed: no reason"),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_but_for_a_name(words: str, want: str) -> None:
+    assert text.sentence(words) == want

@@ -47,6 +47,13 @@ def test_names_of_modes_are_no_markup_in_any_figure() -> None:
         assert "<b>Loop" not in figure.to_json().replace("\\u003c", "<")
 
 
+def test_one_mode_is_not_several_and_no_tick_is_at_half_of_one() -> None:
+    read = the_read([a_read_run("r1", "loop", agent="ada", task="t1", day=1)])
+    one = figures.saturation_curve(saturation(read, unread=0))
+    assert one.layout.annotations[0].text == "1 mode in 1 run"
+    assert (one.layout.xaxis.dtick, one.layout.yaxis.dtick) == (1, 1)
+
+
 def test_the_course_has_a_mark_for_each_period_with_its_counts() -> None:
     trend = mode_trend(some_runs())
     (line,) = figures.mode_over_time(trend, "loop").data
