@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 ROWS: Final = 500
 """Files in one table: a table of tens of thousands takes seconds each time the page is drawn."""
 GROUPS: Final[dict[FileGroup, str]] = {"ledger": "Ledgers", "graph": "Plan graphs", "other": "Other files"}
-SAID: Final[dict[FileGroup, tuple[str, ...]]] = {"ledger": ("kind",), "graph": ("kind", "runs"), "other": ()}
+REPEATED: Final[dict[FileGroup, tuple[str, ...]]] = {
+    "ledger": ("kind",),
+    "graph": ("kind", "runs"),
+    "other": (),
+}
 """Columns that say what the group does."""
 FILES: Final = "files"
 """Key of the table that a file is chosen in."""
@@ -53,7 +57,7 @@ def listed(store: Workspace, runs: Sequence[Run]) -> None:
             "findings": st.column_config.TextColumn(width=86),
             "bytes": st.column_config.NumberColumn("size", format="bytes", width=66),
             "added_at": st.column_config.DatetimeColumn("added", format="YYYY-MM-DD HH:mm", width=122),
-            **dict.fromkeys(("digest", *SAID[group])),
+            **dict.fromkeys(("digest", *REPEATED[group])),
         },
         selectable=True,
         whole=every if count > len(shown) else None,

@@ -81,7 +81,7 @@ def named(report: RunReport, words: str) -> str:
     return "'".join(titles.get(part, part) for part in words.split("'"))
 
 
-DECIDERS: Final = {
+DECIDED_BY: Final = {
     "expr": "its expression",
     "tool_call": "the calls made",
     "outcome": "the outcome",
@@ -89,10 +89,10 @@ DECIDERS: Final = {
 }
 
 
-def _decider(name: str) -> str | None:
+def _decided_by(name: str) -> str | None:
     """In words; ``None`` where nothing decides."""
     kind, _, by = name.partition(":")
-    return f"the verdict of {text.label(by, 40)}" if by else DECIDERS.get(kind)
+    return f"the verdict of {text.label(by, 40)}" if by else DECIDED_BY.get(kind)
 
 
 def _result(node: NodeScore, report: RunReport) -> None:
@@ -102,8 +102,8 @@ def _result(node: NodeScore, report: RunReport) -> None:
         st.badge(f"{style.icon} {style.word}", color=colour)  # type: ignore[arg-type]
         if node.critical:
             st.badge(f"{STAR} critical", color="gray")
-        if decider := _decider(node.decided_by):
-            st.badge(f"decided by {decider}", color="gray")
+        if what := _decided_by(node.decided_by):
+            st.badge(f"decided by {what}", color="gray")
     st.text(text.sentence(text.one_line(named(report, node.reason), 600)))
     score = report.score
     for violation in score.violations if isinstance(score, RunScore) else ():
