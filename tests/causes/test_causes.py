@@ -284,6 +284,58 @@ def test_what_goes_with_failing_in_the_runs_left_over_says_so() -> None:
     assert said == ["6 of 12 runs that failed here", "6 of 6 runs that failed here with no other cause"]
 
 
+def skilled_causes(*groups: tuple[str, str, str, int, int]) -> list[tuple[str, int, int, int, int]]:
+    """The skills named as causes where runs of (skill, task, agent) failed and passed so often."""
+    made = []
+    for number, (skill, task, agent, fails, passes) in enumerate(groups):
+        for i in range(fails + passes):
+            run = a_run(f"{number}-{i}", task=f"{task}-{i % 2}", agent=agent).select(skill, "ask", "guess")
+            done = paid(run, i) if i >= fails else run.call("find", ok=True).call("pay", ok=True)
+            made.append(done.finish(i >= fails).run())
+    causes = triage(evaluate_corpus(made, PAY, resamples=0)).causes
+    return [(c.tool, c.k, c.n, c.elsewhere_k, c.elsewhere_n) for c in causes if c.kind == "skill"]
+
+
+@pytest.mark.parametrize("where", ["tasks", "agents"])
+def test_a_skill_that_is_taken_for_the_harder_runs_is_no_cause(where: str) -> None:
+    tasks, agents = (("t1", "t2", "t3"), ("a",)) if where == "tasks" else (("t1",), ("a1", "a2", "a3"))
+    hard, harder, easy = [(task, agent) for task in tasks for agent in agents]
+    assert not skilled_causes(
+        ("guess", *hard, 18, 6),
+        ("ask", *hard, 3, 1),
+        ("guess", *harder, 18, 6),
+        ("ask", *harder, 3, 1),
+        ("guess", *easy, 1, 6),
+        ("ask", *easy, 3, 18),
+    )
+
+
+def test_of_two_skills_the_other_one_is_no_cause_of_the_failures_left_over() -> None:
+    """Failed runs without the first skill all took the other; so did the runs that passed without it."""
+    skills = skilled_causes(
+        *(("guess", f"t{i}", "a", 10, 6) for i in range(3)), *(("ask", f"t{i}", "a", 5, 15) for i in range(3))
+    )
+    assert skills == [("guess", 30, 45, 18, 63)]
+
+
+def test_runs_that_failed_before_are_not_among_those_that_passed() -> None:
+    """Whoever guesses leaves the check out, and pays as well as others: asking is no cause of not paying."""
+    graph = a_graph(
+        {"id": "check", "critical": True, "check": {"tool_call": {"name": "check"}}},
+        {"id": "pay", "deps": ["check"], "rules": [{"tool": "pay"}], "check": {"expr": "state.paid == true"}},
+        tasks=["t*"],
+    )
+    made = []
+    for i in range(48):
+        guesses, pays = i % 2 == 0, i % 8 < 4
+        run = a_run(f"r{i}", task=f"t{i // 12}").select("guess" if guesses else "ask", "ask", "guess")
+        run = run if guesses and i % 16 else run.call("check", ok=True)
+        run = run.call("pay", ok=True).state(paid=True) if pays else run.call("pay", ok=True)
+        made.append(run.finish(pays).run())
+    causes = triage(evaluate_corpus(made, graph, resamples=0)).causes
+    assert [c.tool for c in causes if c.sub_goal == "pay" and c.kind == "skill"] == []
+
+
 def test_a_skipped_step_that_is_recommended_is_a_cause_of_its_own() -> None:
     graph = a_graph(
         {"id": "check", "critical": True, "check": {"tool_call": {"name": "check"}}},

@@ -110,9 +110,11 @@ def test_a_tool_is_absent_where_more_than_half_of_the_usual_runs_called_it() -> 
         (set[Feature](), {"", "skills", *tools})
         for tools in (["tool a", "tool b"], ["tool a"], ["tool b"], ["tool a"])
     ]
-    (found,) = with_absent([(set(), {"", "tool c"})], usual)
-    assert found == ({Feature("absent", "a", "", "")}, {"", "tool c"})
-    assert with_absent([(set(), {"tool a"})], usual) == [(set(), {"tool a"})]
+    runs = {"without": (set[Feature](), {"", "tool c"}), "with": (set[Feature](), {"tool a"})}
+    assert with_absent(runs, usual) == {
+        "without": ({Feature("absent", "a", "", "")}, {"", "tool c"}),
+        "with": (set(), {"tool a"}),
+    }
 
 
 ERRORS: dict[str, tuple[Any, str]] = {

@@ -109,11 +109,10 @@ def _looked_at(
     passed = []
     for digest in tally.passed.get(subject, ()):
         events = tally.attempts(digest, subject)
-        passed.append(
-            PassedRun(
-                run=tally.runs[digest], first=events[0] if events else inf, last=events[-1] if events else inf
-            )
-        )
+        first, last = (events[0], events[-1]) if events else (inf, inf)
+        # Of the failed runs, those that had failed before are not here: no more may they be of the others.
+        if not any(f.undone.place < first and not tally.harmless(f) for f in tally.undone[digest]):
+            passed.append(PassedRun(run=tally.runs[digest], first=first, last=last))
     return blamed, passed
 
 

@@ -143,19 +143,19 @@ def encoded_features(run: Run) -> bytes:
     return known if isinstance(known, bytes) else _encode(RunFeatures.of(run))
 
 
-def with_absent(seen: Iterable[Seen], usual: Iterable[Seen]) -> list[Seen]:
+def with_absent(runs: Mapping[str, Seen], usual: Iterable[Seen]) -> dict[str, Seen]:
     """The same with a feature for each tool that most of the `usual` runs had called, and a run had not."""
     every = list(usual)
     calls = Counter(scope for _, scopes in every for scope in scopes if scope.startswith(_TOOL))
     most = [scope for scope, runs in calls.items() if 2 * runs > len(every)]
-    return [
-        (
+    return {
+        digest: (
             features
             | {Feature("absent", scope.removeprefix(_TOOL), "", "") for scope in most if scope not in scopes},
             scopes,
         )
-        for features, scopes in seen
-    ]
+        for digest, (features, scopes) in runs.items()
+    }
 
 
 def argument_values(call: ToolCall) -> Iterator[tuple[str, str]]:

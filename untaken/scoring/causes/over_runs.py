@@ -13,7 +13,7 @@ from typing import Final
 from untaken.ledger import Run
 from untaken.scoring.causes.cause import Cause, CauseKind
 from untaken.scoring.causes.features import Feature, RunFeatures, Seen, StatedCause, with_absent
-from untaken.scoring.causes.represented import LEAST_RUNS, LEAST_TASKS, Represented, over_represented
+from untaken.scoring.causes.represented import LEAST_RUNS, LEAST_TASKS, Ran, Represented, over_represented
 from untaken.scoring.causes.stated import BlamedRun, stated_of
 
 MOST_COMPARED: Final = 2_000
@@ -151,8 +151,12 @@ def _condition(tool: str, runs: Sequence[BlamedRun], elsewhere: Sequence[PassedR
         return own, scopes
 
     failed = {one.run.digest: seen(one.run, one.moment) for one in runs}
-    tasks = {one.run.digest: one.run.task_id for one in runs}
-    return next(over_represented(failed, [seen(one.run, one.last + 1) for one in elsewhere], tasks), None)
+    worked = {one.run.digest: seen(one.run, one.last + 1) for one in elsewhere}
+    return next(over_represented(failed, worked, _ran(runs, elsewhere)), None)
+
+
+def _ran(failed: Iterable[BlamedRun], passed: Iterable[PassedRun]) -> dict[str, Ran]:
+    return {one.run.digest: Ran(one.run.task_id, one.run.agent) for one in (*failed, *passed)}
 
 
 def by_task(passed: Iterable[PassedRun]) -> dict[str, list[Run]]:
@@ -169,14 +173,14 @@ def _shared_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -
         some = {digest: one for digest, one in left.items() if bool(one.events) is attempted}
         if not _enough(some.values()):
             continue
-        elsewhere = [
-            RunFeatures.of(one.run).before(one.last + 1 if attempted else one.first) for one in passed
-        ]
+        elsewhere = {
+            one.run.digest: RunFeatures.of(one.run).before(one.last + 1 if attempted else one.first)
+            for one in passed
+        }
         failed = {digest: RunFeatures.of(one.run).before(one.moment) for digest, one in some.items()}
         if attempted:  # a run that never came so far had no reason to look anything up
-            failed = dict(zip(failed, with_absent(failed.values(), elsewhere), strict=True))
-            elsewhere = with_absent(elsewhere, elsewhere)
-        tasks = {digest: one.run.task_id for digest, one in some.items()}
+            failed, elsewhere = (with_absent(runs, elsewhere.values()) for runs in (failed, elsewhere))
+        ran = _ran(some.values(), passed)
         compared = {pair for one in some.values() for pair in _compared(one)}
         latest = {digest: RunFeatures.of(one.run) for digest, one in some.items()}
 
@@ -187,7 +191,7 @@ def _shared_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -
         def allowed(feature: Feature, out: Collection[tuple[str, str]] = compared) -> bool:
             return (feature.tool, feature.argument.split(".")[0]) not in out
 
-        for found in over_represented(failed, elsewhere, tasks, rank=rank, allowed=allowed):
+        for found in over_represented(failed, elsewhere, ran, rank=rank, allowed=allowed):
             yield _shared_cause(found)
 
 

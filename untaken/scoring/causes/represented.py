@@ -24,6 +24,15 @@ _NEAREST: Final[Mapping[FeatureKind, int]] = {
     "agent": 4,
 }
 """Of features that go equally well with failing, the one nearer to what failed is named."""
+_CHOSEN: Final[tuple[FeatureKind, ...]] = ("skill", "agent")
+"""What may have been chosen for the harder tasks: it must go with failing inside tasks, too."""
+
+
+class Ran(NamedTuple):
+    """What a run did, and who."""
+
+    task: str
+    agent: str
 
 
 class Represented(NamedTuple):
@@ -39,63 +48,81 @@ class Represented(NamedTuple):
 
 def over_represented(
     failed: Mapping[str, Seen],
-    passed: Collection[Seen],
-    tasks: Mapping[str, str],
+    passed: Mapping[str, Seen],
+    ran: Mapping[str, Ran],
     *,
     rank: Callable[[Feature], float] = lambda _: 0.0,
     allowed: Callable[[Feature], bool] = lambda _: True,
 ) -> Iterator[Represented]:
     """The feature that goes best with failing, in 3 runs of 2 tasks, one-sided exact p ≤ .05; then that of
-    the runs left, and so on.
+    the runs without it, and so on.
 
     Only runs in a feature's scope are compared, and p is adjusted by Holm over the features tested.
 
     Args:
         failed: what was seen of each failed run, by digest.
         passed: what was seen of runs that passed.
-        tasks: the task of each failed run.
+        ran: the task and agent of each run.
         rank: of features with the same p and kind, the one ranked highest is named.
         allowed: which features may be named at all.
     """
-    having: dict[Feature, dict[str, None]] = {}
-    for digest, (features, _) in failed.items():
-        for feature in features:
-            having.setdefault(feature, {})[digest] = None
-    # Before any test: Holm counts what is tested, and what is too rare to be named is not.
-    having = {f: runs for f, runs in having.items() if _enough(runs, tasks) and allowed(f)}
-    if not having:
-        return
-    in_scope = Counter(chain.from_iterable(scopes for _, scopes in failed.values()))
-    scope_passed = Counter(chain.from_iterable(scopes for _, scopes in passed))
-    with_it = Counter(chain.from_iterable(having.keys() & features for features, _ in passed))
-    while having:
-        found = [
-            Represented(
-                feature,
-                tuple(runs),
-                in_scope[feature.scope],
-                with_it[feature],
-                scope_passed[feature.scope],
-                stats.more_often_p(
-                    len(runs), in_scope[feature.scope], with_it[feature], scope_passed[feature.scope]
-                ),
-            )
-            for feature, runs in having.items()
-        ]
-        best = _best(found, rank)
-        if best is None:
+    found: Represented | None = None
+    while True:
+        if found is not None:
+            # On both sides: among runs without the one option all have the other, and it explains nothing.
+            failed, passed = _without(failed, found.feature), _without(passed, found.feature)
+        having: dict[Feature, dict[str, None]] = {}
+        for digest, (features, _) in failed.items():
+            for feature in features:
+                having.setdefault(feature, {})[digest] = None
+        # Before any test: Holm counts what is tested, and what is too rare to be named is not.
+        having = {f: runs for f, runs in having.items() if _enough(runs, ran) and allowed(f)}
+        found = _best(_tested(having, failed, passed, ran), rank)
+        if found is None:
             return
-        yield best
-        for digest in best.runs:
-            features, scopes = failed[digest]
-            in_scope.subtract(scopes)  # runs that are explained no longer count as failing without a cause
-            for feature in having.keys() & features:
-                del having[feature][digest]
-        having = {feature: runs for feature, runs in having.items() if _enough(runs, tasks)}
+        yield found
 
 
-def _enough(runs: Collection[str], tasks: Mapping[str, str]) -> bool:
-    return len(runs) >= LEAST_RUNS and len({tasks[run] for run in runs}) >= LEAST_TASKS
+def _without(runs: Mapping[str, Seen], feature: Feature) -> dict[str, Seen]:
+    return {digest: seen for digest, seen in runs.items() if feature not in seen[0]}
+
+
+def _tested(
+    having: Mapping[Feature, Collection[str]],
+    failed: Mapping[str, Seen],
+    passed: Mapping[str, Seen],
+    ran: Mapping[str, Ran],
+) -> list[Represented]:
+    in_scope = Counter(chain.from_iterable(scopes for _, scopes in failed.values()))
+    scope_passed = Counter(chain.from_iterable(scopes for _, scopes in passed.values()))
+    with_it = Counter(chain.from_iterable(having.keys() & features for features, _ in passed.values()))
+    found = []
+    for feature, runs in having.items():
+        sides = len(runs), in_scope[feature.scope], with_it[feature], scope_passed[feature.scope]
+        p = stats.more_often_p(*sides)
+        if feature.kind in _CHOSEN and p <= ALPHA:
+            p = max(p, _p_inside_tasks(feature, failed, passed, ran))
+        found.append(Represented(feature, tuple(runs), *sides[1:], p))
+    return found
+
+
+def _p_inside_tasks(
+    feature: Feature, failed: Mapping[str, Seen], passed: Mapping[str, Seen], ran: Mapping[str, Ran]
+) -> float:
+    """p inside tasks, of a skill inside task and agent; 0 where none has runs with and without the feature."""
+    strata = stats.strata_of(
+        (ran[digest] if feature.kind == "skill" else ran[digest].task, feature in features, fails)
+        for fails, runs in ((True, failed), (False, passed))
+        for digest, (features, scopes) in runs.items()
+        if feature.scope in scopes
+    )
+    if not strata:
+        return 0.0
+    return stats.exact_test(strata).p if stats.risk_difference(strata) > 0 else 1.0
+
+
+def _enough(runs: Collection[str], ran: Mapping[str, Ran]) -> bool:
+    return len(runs) >= LEAST_RUNS and len({ran[run].task for run in runs}) >= LEAST_TASKS
 
 
 def _best(tested: Sequence[Represented], rank: Callable[[Feature], float]) -> Represented | None:
