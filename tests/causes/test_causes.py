@@ -319,7 +319,7 @@ def test_of_two_skills_the_other_one_is_no_cause_of_the_failures_left_over() -> 
 
 
 def test_runs_that_failed_before_are_not_among_those_that_passed() -> None:
-    """Whoever guesses leaves the check out, and pays as well as others: asking is no cause of not paying."""
+    """Runs that guess leave the check out and pay as often: that the others ask is no cause of not paying."""
     graph = a_graph(
         {"id": "check", "critical": True, "check": {"tool_call": {"name": "check"}}},
         {"id": "pay", "deps": ["check"], "rules": [{"tool": "pay"}], "check": {"expr": "state.paid == true"}},
