@@ -156,7 +156,8 @@ def _condition(tool: str, runs: Sequence[BlamedRun], elsewhere: Sequence[PassedR
 
 
 def _ran(failed: Iterable[BlamedRun], passed: Iterable[PassedRun]) -> dict[str, Ran]:
-    return {one.run.digest: Ran(one.run.task_id, one.run.agent) for one in (*failed, *passed)}
+    runs = (*(one.run for one in failed), *(one.run for one in passed))
+    return {run.digest: Ran(run.task_id, run.agent) for run in runs}
 
 
 def by_task(passed: Iterable[PassedRun]) -> dict[str, list[Run]]:

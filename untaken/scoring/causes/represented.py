@@ -109,7 +109,7 @@ def _tested(
 def _p_inside_tasks(
     feature: Feature, failed: Mapping[str, Seen], passed: Mapping[str, Seen], ran: Mapping[str, Ran]
 ) -> float:
-    """p inside tasks, of a skill inside task and agent; 0 where none has runs with and without the feature."""
+    """P inside tasks, of a skill inside task and agent; 0 where none has runs with it and without."""
     strata = stats.strata_of(
         (ran[digest] if feature.kind == "skill" else ran[digest].task, feature in features, fails)
         for fails, runs in ((True, failed), (False, passed))
