@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 from time import sleep
 from typing import Annotated, Any, Literal
 
@@ -71,16 +71,23 @@ def test_a_real_model_answers_in_the_form_asked_for_and_is_asked_once(tmp_path: 
         assert model.spent.requests == 0
 
 
-def test_several_questions_are_asked_at_once_and_answered_in_their_order(tmp_path: Path, local: str) -> None:
-    questions = [a_question(f"Which colour is thing {n}?") for n in range(3)]
-    seen: list[tuple[int, int]] = []
-    with ModelAccess(local, ReplyStore(tmp_path)) as model:
-        answers = model.ask_all(
-            questions, at_once=2, progress=lambda done, total, _: seen.append((done, total))
-        )
-        hashes = [a.reply.prompt_sha256 for a in answers if isinstance(a, ModelAnswer)]
+@pytest.mark.parametrize(("name", "most"), [("stand-in", 4), ("local", 1)])
+def test_several_questions_are_asked_at_once_and_answered_in_their_order(name, most, tmp_path) -> None:
+    questions = [a_question(f"Which colour is thing {n}?") for n in range(8)]
+    met, under_way, seen = Barrier(most), [0], []
+
+    def speak(_messages: list[Any], info: AgentInfo) -> ModelResponse:
+        under_way.append(under_way[-1] + 1)
+        met.wait(20)
+        sleep(0.02)  # so that one too many would be seen
+        under_way.append(under_way[-1] - 1)
+        return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, GREEN)])
+
+    with ModelAccess(FunctionModel(speak, model_name=name), ReplyStore(tmp_path)) as model:
+        answers = model.ask_all(questions, progress=lambda done, total, _: seen.append((done, total)))
+    hashes = [a.reply.prompt_sha256 for a in answers if isinstance(a, ModelAnswer)]
     assert hashes == [question.prompt_sha256 for question in questions]
-    assert sorted(seen) == [(1, 3), (2, 3), (3, 3)]
+    assert (max(under_way), seen) == (most, [(done, 8) for done in range(1, 9)])
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,7 @@ def test_a_model_that_is_not_reached_is_unscored_and_asked_again_next_time(tmp_p
 def test_no_more_is_sent_than_the_budget_however_many_ask_at_once(tmp_path: Path) -> None:
     never = saying('{"colour": "blue", "why": ""}')
     with ModelAccess(never, ReplyStore(tmp_path), budget=5) as model:
-        answers = model.ask_all([a_question(f"{n}") for n in range(8)], at_once=8)
+        answers = model.ask_all([a_question(f"{n}") for n in range(8)])
         assert model.spent.requests <= 5
     assert all(isinstance(answer, Unscored) for answer in answers)
 
@@ -193,9 +200,9 @@ def test_cancelling_asks_nothing_more(tmp_path: Path) -> None:
 
     with (
         pytest.raises(KeyboardInterrupt),
-        ModelAccess(FunctionModel(speak, model_name="m"), ReplyStore(tmp_path)) as model,
+        ModelAccess(FunctionModel(speak, model_name="local"), ReplyStore(tmp_path)) as model,  # one at a time
     ):
-        model.ask_all([a_question(f"{n}") for n in range(20)], at_once=1, progress=stop)
+        model.ask_all([a_question(f"{n}") for n in range(20)], progress=stop)
     assert len(asked) < 6
 
 

@@ -10,7 +10,7 @@ import pytest
 from builders import a_graph, a_run
 
 from untaken.judging.criteria import ATTACKS, Attack, disturb, quantifier, quantify, quantify_disturbed
-from untaken.ledger import Observation, Run, Verdict
+from untaken.ledger import Observation, Run, ToolCall, Verdict
 from untaken.ledger.events import GENESIS
 from untaken.plans import GraphSet
 
@@ -76,6 +76,14 @@ def test_evidence_points_at_the_event_it_pointed_at() -> None:
     cited = one.run.events[verdict.evidence[0].seq]
     assert isinstance(cited, Observation)
     assert cited.call_id == "c1"
+
+
+def test_what_is_added_comes_behind_the_answer_of_what_it_follows() -> None:
+    loops = next(attack for attack in ATTACKS if attack.name == "insert_loops")
+    (one,) = disturb([a_good_run()], GRAPHS, loops, share=1.0)
+    assert [call.tool for call in one.run.of(ToolCall)] == ["look", "look", "take", "take"]
+    ids = [event.call_id for event in one.run.events if isinstance(event, ToolCall | Observation)]
+    assert ids[::2] == ids[1::2]
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)

@@ -94,13 +94,15 @@ def test_what_was_not_tried_is_said_not_to_be_done() -> None:
     assert not check.keep
 
 
-def test_so_few_tasks_that_no_loss_could_be_told_from_chance_reject_nothing() -> None:
-    few = (a_pass({"x": [3] * 4}), a_pass({"x": [3] * 4}, seed=1))
-    check = verified(*few, disturbed={"one": [few[0]]})["x"]
-    assert (check.discrimination.discriminates, check.keep) == (None, False)
-    assert "too few tasks to tell disturbed runs apart" in check.reason
-    enough = (a_pass({"x": [3] * 5}), a_pass({"x": [3] * 5}, seed=1))
-    assert verified(*enough, disturbed={"one": [enough[0]]})["x"].discrimination.discriminates is False
+@pytest.mark.parametrize(
+    ("tasks", "discriminates"), [((4,), None), ((5,), False), ((5, 5), None), ((6, 1), False)]
+)
+def test_so_few_tasks_that_no_loss_could_be_told_from_chance_reject_nothing(tasks, discriminates) -> None:
+    passes = (a_pass({"x": [3] * 6}), a_pass({"x": [3] * 6}, seed=1))
+    disturbed = {f"{i}": [a_pass({"x": [3] * n + [None] * (6 - n)})] for i, n in enumerate(tasks)}
+    check = verified(*passes, disturbed=disturbed)["x"]
+    assert (check.discrimination.discriminates, check.keep) == (discriminates, False)
+    assert ("too few tasks to tell disturbed runs apart" in check.reason) is (discriminates is None)
 
 
 # Redundancy

@@ -23,6 +23,11 @@ def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
+def from_first(a: int, text: str) -> str:
+    """In an alphabet that begins at a code."""
+    return "".join(chr(a + ord(c) - 97) if "a" <= c <= "z" else c for c in text.lower())
+
+
 DISGUISES: dict[str, Callable[[str], str]] = {
     "combining marks": lambda text: "".join(c + "\u0335\u0301" if c.isalpha() else c for c in text),
     "variation selectors": "\ufe0f".join,
@@ -33,9 +38,11 @@ DISGUISES: dict[str, Callable[[str], str]] = {
     "Greek": lambda text: text.lower().translate(GREEK),
     "small capitals": lambda text: text.lower().translate(SMALL),
     "full width": lambda text: "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text),
-    "bold letters": lambda text: "".join(
-        chr(0x1D41A + ord(c) - 97) if "a" <= c <= "z" else c for c in text.lower()
-    ),
+    "bold letters": lambda text: from_first(0x1D41A, text),
+    "flags": lambda text: from_first(0x1F1E6, text),
+    "letters in squares": lambda text: from_first(0x1F130, text),
+    "letters in black circles": lambda text: from_first(0x1F150, text),
+    "letters in black squares": lambda text: from_first(0x1F170, text),
     "letters on lines": lambda text: "\n".join(text.replace(" ", "")),
     "letters apart": " ".join,
     "letters with marks": lambda text: " - ".join(text.replace(" ", "")),

@@ -71,6 +71,7 @@ def test_who_could_not_tell_gives_no_label() -> None:
     assert (found.overall.labels, found.overall.items, found.outside) == (0, 3, 0)
     assert isinstance(found.overall.value, Unscored)
     assert not found.adds
+    assert labelled_rates([run, judged("a", 2, labels=1).run()]).adds  # one label is enough
 
 
 def spread(random: np.random.Generator, *, runs: int = 60) -> list[RunBuilder]:

@@ -225,6 +225,18 @@ def test_of_many_agents_the_first_are_compared_two_by_two_and_a_finding_says_so(
     assert PooledScores.of([], scores[:9]).findings == ()
 
 
+@pytest.mark.parametrize(("agents", "known", "interval"), [(9, 9, True), (103, 9, False), (103, 103, False)])
+def test_an_agreement_has_an_interval_where_every_pair_of_agents_is_compared(agents, known, interval) -> None:
+    scores = [
+        a_score(f"a{i:03}", f"t{task}", i % 3, 4 if i < known else 0, success=i % 3 > 0)
+        for i in range(agents)
+        for task in range(8)
+    ]
+    (found,) = (a for a in rank_agents(scores, resamples=QUICK).agreement if a.b == "completion")
+    assert (found.n, isinstance(found.tau_b, float)) == (known, True)
+    assert found.low <= found.tau_b <= found.high if interval else "not compared" in found.low.reason
+
+
 def test_scores_under_two_missing_rules_are_refused() -> None:
     with pytest.raises(UntakenError, match="mixed-missing-rules"):
         rank_agents([a_score("a", "x", 1), a_score("b", "x", 1, missing="drop")])

@@ -15,7 +15,7 @@ from untaken.errors import UntakenError
 from untaken.simulator.crafter import CrafterWorld
 from untaken.simulator.players import SKILLS, policy_named
 from untaken.simulator.players.agent_state import AgentState
-from untaken.simulator.players.local_map import LEFT, PATH, RIGHT, STONE, WATER
+from untaken.simulator.players.local_map import ARROW, DOWN, LEFT, PATH, RIGHT, SIDES, STONE, UP, WATER
 from untaken.simulator.players.routes import costs_of
 from untaken.simulator.players.shelter import hide
 from untaken.simulator.players.skills import NEEDS
@@ -213,6 +213,32 @@ def test_the_same_seed_gives_the_same_answers_in_any_process() -> None:
         acts = play(begun(name, **SLIPPING.get(name, {})), world, 150)
         wanted.append(f"{world.state_hash()} {selections(acts)}")
     assert (done.stdout.splitlines(), done.stderr) == (wanted, "")
+
+
+@pytest.mark.parametrize(
+    ("arrow", "facing", "stone", "between", "action"),
+    [
+        (2 * RIGHT, RIGHT, 1, PATH, "place_stone"),
+        (4 * RIGHT, RIGHT, 1, WATER, "place_stone"),
+        (RIGHT, RIGHT, 1, PATH, "move_up"),  # it is where the stone would go
+        (2 * RIGHT, LEFT, 1, PATH, "move_up"),
+        (2 * DOWN, DOWN, 0, PATH, "move_left"),
+        (2 * DOWN, DOWN, 0, STONE, None),
+        (5 * RIGHT, RIGHT, 1, PATH, None),
+        (2 * (RIGHT + UP), RIGHT, 1, PATH, None),
+    ],
+)
+def test_an_arrow_in_line_is_stopped_by_a_stone_or_stepped_aside_for(
+    arrow: int, facing: int, stone: int, between: int, action: str | None
+) -> None:
+    agent = AgentState(inventory={"stone": stone})
+    known, here = agent.known_map, agent.known_map.here
+    for side in SIDES:
+        known.ground[here + side] = between
+        for steps in range(2, 6):
+            known.ground[here + steps * side] = PATH
+    known.standing, known.faced = {here + arrow: ARROW}, here + facing
+    assert agent.reflex() == action
 
 
 def test_a_tunnel_open_at_both_ends_is_no_shelter() -> None:

@@ -27,7 +27,7 @@ _PAIRS: Final = (
 _LOOKALIKES: Final = (
     {ord(shown): letter for pair in _PAIRS for shown, letter in zip(*pair, strict=True)}
     | {0x1F1E6 + i: chr(97 + i) for i in range(26)}  # flags
-    | {first + i: chr(97 + i) for first in (0x1F130, 0x1F150, 0x1F170) for i in range(26)}  # boxes
+    | {first + i: chr(97 + i) for first in (0x1F150, 0x1F170) for i in range(26)}  # boxes
 )
 _UNSEEN: Final = re.compile(f"[{INVISIBLE}{CONTROL}]+")
 _BLANKS: Final = re.compile(r"\s{2,}|[^\S \n]")

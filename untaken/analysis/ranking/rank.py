@@ -22,6 +22,7 @@ from untaken.analysis.ranking.metrics import OUTCOME
 from untaken.analysis.ranking.rank_report import RankReport
 from untaken.analysis.ranking.ranked import (
     NO_INTERVAL,
+    NOT_TESTED,
     Agreement,
     Bootstrap,
     Contradiction,
@@ -249,8 +250,8 @@ def agree(a: MetricTable, b: MetricTable, a_tests: PairTests | None, b_tests: Pa
     x, y = a.comparable[rows_a], b.comparable[rows_b]
     few = _too_few(a, b, len(rows_a))
     tau, p, rho = (kendall_tau_b(x, y), kendall_p(x, y), spearman(x, y)) if few is None else (few, few, few)
-    low: Score = NO_INTERVAL
-    high: Score = NO_INTERVAL
+    low: Score = NOT_TESTED
+    high: Score = NOT_TESTED
     if isinstance(tau, Unscored):
         low = high = tau
     elif a_tests is not None and b_tests is not None:

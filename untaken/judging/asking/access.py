@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SETTING: Final = "UNTAKEN_MODEL"
 """Environment variable that names the model."""
+AT_ONCE: Final = 4
+"""Requests under way at one time; the packaged model answers one at a time."""
 IN_A_ROW: Final = 3
 """Failures to reach the model after which it is left alone."""
 
@@ -125,7 +127,6 @@ class ModelAccess:
         self,
         questions: Iterable[Question[T]],
         *,
-        at_once: int | None = None,
         progress: Progress | None = None,
     ) -> list[ModelAnswer[T] | Unscored]:
         """The answers, in the order of the questions, several asked at once.
@@ -134,7 +135,6 @@ class ModelAccess:
 
         Args:
             questions: any number.
-            at_once: requests under way at one time; by default 4, and 1 for the packaged model.
             progress: called with (done, total, what) after each.
 
         Raises:
@@ -142,8 +142,7 @@ class ModelAccess:
         """
         asked: Sequence[Question[T]] = list(questions)
         answers: list[ModelAnswer[T] | Unscored] = []
-        workers = at_once or (4 if self.name != LOCAL else 1)  # the packaged one answers one at a time
-        pool = ThreadPoolExecutor(max_workers=max(1, workers))
+        pool = ThreadPoolExecutor(max_workers=1 if self.name == LOCAL else AT_ONCE)
         try:
             for answer in pool.map(self.ask, asked):
                 answers.append(answer)

@@ -232,7 +232,7 @@ def _inserted(reading: RunFacts, after: set[int], made: Callable[[ToolCall], Eve
     for step in reading.steps:
         if step.call.seq in after:
             # Not between a call and its answer, which belong together where the answer names no call.
-            place = max(answered.get(step.call.call_id, 0), step.call.seq)
+            place = answered.get(step.call.call_id, step.call.seq)
             behind.setdefault(place, []).extend(made(step.call))
     return [e for event in reading.run.events for e in (event, *behind.get(event.seq, ()))]
 

@@ -282,8 +282,6 @@ class AgentState:
             side = self.side_of(kind)
             if side is not None:
                 return "do" if self.known_map.faced == self.known_map.here + side else MOVE_TO[side]
-        if ARROW not in self.known_map.standing.values():
-            return None
         return next((action for side in SIDES if (action := self._parry(side))), None)
 
     def _parry(self, side: int) -> str | None:
