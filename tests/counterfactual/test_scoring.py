@@ -218,7 +218,9 @@ def between(log: list[Observed]) -> ScoreParts:
 
 def test_differences_are_those_inside_tasks_not_of_what_was_taken_where() -> None:
     dear = [seen(f"x{i}", "a", task_id="dear", cost=9.0 + i) for i in range(9)]
-    found = between([*arms({"one": (1.0, 0.5), "two": (2.0, 1.5)}), *dear]).cost
+    parts = between([*arms({"one": (1.0, 0.5), "two": (2.0, 1.5)}), *dear])
+    assert "cost $0.5 less" in parts.words
+    found = parts.cost
     assert found.within == pytest.approx(-0.5)
     assert found.sign == -1
     assert found.difference == pytest.approx(found.alternative - found.selected)

@@ -44,6 +44,11 @@ class ScorePart(Struct, frozen=True, kw_only=True, gc=False):
         return self.selected if isinstance(self.selected, Unscored) else self.alternative - self.selected
 
     @property
+    def in_units(self) -> Score:
+        """The difference inside task and agent, where any has both; else that of the means."""
+        return self.difference if isinstance(self.within, Unscored) else self.within
+
+    @property
     def sign(self) -> int:
         """1 where the interval is above 0, -1 where it is below, 0 where it holds 0 or there is none."""
         if isinstance(self.low, Unscored) or isinstance(self.high, Unscored):
@@ -76,8 +81,12 @@ class ScoreParts(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def words(self) -> str:
-        """``success 9 of 10 against 8 of 10 · cost $0.02 less · 2 steps fewer``."""
-        cost, steps = self.cost.difference, self.steps.difference
+        """``success 9 of 10 against 8 of 10 · cost $0.02 less · 2 steps fewer``.
+
+        Successes are counted over all runs. Cost and steps are compared inside task and agent, where any has
+        both: over all runs they may differ because the tasks do.
+        """
+        cost, steps = self.cost.in_units, self.steps.in_units
         return " · ".join(
             (
                 f"success {_of(self.success.alternative, self.success.n_alternative)} "
