@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from histories import seen
+from histories import moment, seen
 
 from untaken.counterfactual import (
     Outcome,
@@ -27,6 +27,7 @@ from untaken.counterfactual.parts import cost_words, power_words, steps_words, s
 from untaken.counterfactual.parts_compared import NOT_ALIKE, parts_between
 from untaken.counterfactual.paths import VERDICTS, verdicts_of
 from untaken.counterfactual.run_evaluation import THRESHOLD
+from untaken.counterfactual.words import COULD_BE_TIME
 from untaken.errors import Unscored, UntakenError
 
 # success, normalised cost, normalised steps → 0.5·success + 0.3·(1 − ĉ) + 0.2·(1 − ŝ)
@@ -225,6 +226,31 @@ def test_differences_are_those_inside_tasks_not_of_what_was_taken_where() -> Non
     assert found.sign == -1
     assert found.difference == pytest.approx(found.alternative - found.selected)
     assert found.difference < -4  # over all runs: what the dear task makes of it
+
+
+def over_days(cost: Callable[[str, int], float]) -> ScoreParts:
+    """40 days with five runs each: at first most take a, in the end most take b."""
+    log = []
+    for day in range(40):
+        for i in range(5):
+            skill = "b" if i < 1 + day // 10 else "a"
+            figures = {
+                "success": float((day + i) % 2),
+                "cost": cost(skill, day) * (1 + (3 * i + 2 * day) % 5 / 100),
+            }
+            log.append(seen(f"{day}-{i}", skill, day=day, started=moment(day + i / 10), **figures))
+    return between(log)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-5])
+def test_a_price_that_fell_is_not_a_saving_of_what_was_taken_later(unit: float) -> None:
+    """In dollars and in thousandths of a cent."""
+    fell = over_days(lambda _, day: unit * (0.3 if day < 20 else 0.15))
+    assert fell.cost.within < 0
+    assert fell.cost.low == Unscored(COULD_BE_TIME)
+    assert fell.called(0) == "no clear difference"
+    cheaper = over_days(lambda skill, day: unit * ((0.3 if day < 20 else 0.15) - 0.1 * (skill == "b")))
+    assert cheaper.called(0) == "same success, cheaper"
 
 
 def test_tasks_that_were_never_done_both_ways_tell_no_difference() -> None:

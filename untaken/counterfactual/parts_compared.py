@@ -7,13 +7,14 @@ from math import isnan
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from untaken import stats
 from untaken.counterfactual.memory import Record, Snapshot
 from untaken.counterfactual.memory.sums import mean
 from untaken.counterfactual.parts import ScorePart, ScoreParts
 from untaken.counterfactual.scoring import Outcome
-from untaken.counterfactual.strata import UNKNOWN, Runs, numbers_of, one_of_each
+from untaken.counterfactual.strata import UNKNOWN, Numbers, Runs, numbers_of, one_of_each
 from untaken.errors import Score, Unscored
 
 NOT_RECORDED: Final = Unscored("a side does not record it")
@@ -21,6 +22,7 @@ NOT_NAMED: Final = Unscored("the memory does not name the task and agent of ever
 NOT_ALIKE: Final = Unscored("no agent took both in one task")
 ONE_RUN: Final = Unscored("a history is compared with one run")
 SAME_IN_ALL: Final = Unscored("it is the same in all runs that are compared")
+NOBODY: Final = np.zeros(0, dtype=int)
 CELLS: Final = 1_000_000
 """Strata of comparisons that are added up at a time."""
 
@@ -49,9 +51,17 @@ def parts_between(
         if key not in sides:
             sides[key] = _without(one, two, taken), _without(two, one, taken)
     copies = snapshot.history.columns.copies
-    success, cost, steps = (
-        _parts([_Figures.of(one, two, figure, copies=copies) for one, two in sides.values()])
-        for figure in ("success", "cost", "steps")
+    figures = {
+        name: [_Figures.of(one, two, name, copies=copies) for one, two in sides.values()]
+        for name in ("success", "cost", "steps")
+    }
+    success = _parts(figures["success"])
+    cost, steps = (
+        [
+            _held_in_time(part, some, numbers)
+            for part, some in zip(_parts(figures[name]), figures[name], strict=True)
+        ]
+        for name in ("cost", "steps")
     )
     unit = snapshot.cost_unit or ""
     parts = {
@@ -120,17 +130,18 @@ class _Figures(NamedTuple):
 
     Attributes:
         every: all the values of a side, copies too.
-        values: one a unit; `stratum` that of each.
+        values: one a unit; `stratum` that of each, `run` its number in the log where there is one.
     """
 
     every: tuple[np.ndarray, np.ndarray]
     values: tuple[np.ndarray, np.ndarray]
     stratum: tuple[np.ndarray, np.ndarray]
+    run: tuple[np.ndarray, np.ndarray] = (NOBODY, NOBODY)
 
     @classmethod
     def of(cls, one: Runs, two: Runs, figure: str, *, copies: bool) -> _Figures:
         """Of the runs that have the figure."""
-        every, values, strata = [], [], []
+        every, values, strata, runs = [], [], [], []
         for side in (one, two):
             column = getattr(side, figure)
             have = ~np.isnan(column)
@@ -139,7 +150,8 @@ class _Figures(NamedTuple):
             every.append(value)
             values.append(value[once])
             strata.append(stratum[once])
-        return cls((every[0], every[1]), (values[0], values[1]), (strata[0], strata[1]))
+            runs.append(side.run[have][once])
+        return cls(*((some[0], some[1]) for some in (every, values, strata, runs)))
 
     @property
     def why_not(self) -> Unscored | None:
@@ -170,6 +182,18 @@ def _part(some: _Figures, difference: tuple[Score, Score, Score]) -> ScorePart:
         low=low,
         high=high,
     )
+
+
+def _held_in_time(part: ScorePart, some: _Figures, numbers: Numbers) -> ScorePart:
+    """The part, without its interval where the difference does not hold at about the same time.
+
+    The rule of success (`support`): prices and tasks change with time, too.
+    """
+    if not part.sign:
+        return part
+    first = np.arange(sum(side.size for side in some.run)) < some.run[0].size
+    why = numbers.comparison(np.concatenate(some.run), first).why_time(np.concatenate(some.values))
+    return replace(part, low=Unscored(why), high=Unscored(why)) if why else part
 
 
 def _mean(values: np.ndarray) -> Score:

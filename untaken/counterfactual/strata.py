@@ -225,13 +225,14 @@ class Numbers:
         kept = np.flatnonzero((both.position < cut) & ~(both.other < cut) & (both.run != without))
         kept = kept[one_of_each(both.unit[kept])]
         run = both.run[kept]
-        group = self.group[run]
-        if (group[:, -1] == UNKNOWN).any():
+        if (self.group[run, -1] == UNKNOWN).any():
             return OptionTest(np.nan, 0, 0, 0.0, 1.0, 1.0, 1.0, NOT_NAMED, False)
-        sides = ComparedRuns(
-            both.alternative[kept], group, self.identity[run], self.start[run], self.tie[run]
-        )
-        return OptionComparison(sides, self.names).ruling(both.success[kept])
+        return self.comparison(run, both.alternative[kept]).ruling(both.success[kept])
+
+    def comparison(self, run: np.ndarray, first: np.ndarray) -> OptionComparison:
+        """Of runs whose task and agent are known, `first` where one took the first option."""
+        sides = ComparedRuns(first, self.group[run], self.identity[run], self.start[run], self.tie[run])
+        return OptionComparison(sides, self.names)
 
     def both(self, history: History, compared: Compared) -> BothSides:
         """Every run that ever took one of two skills in a context, or both."""

@@ -124,7 +124,7 @@ class OptionComparison:
         order = np.lexsort((sides.tie, sides.start))
         self.order = order
         # Runs of one moment, as importers write them: there is no time to adjust for.
-        self._at_once = bool((sides.start == sides.start[:1]).all())
+        self._clocked = self.timed and not bool((sides.start == sides.start[:1]).all())
         self._sides = ComparedRuns(*(column[order] for column in sides))
         self._first = self._sides.first
         self._stratum = np.unique(self._sides.group[:, -1], return_inverse=True)[1].ravel()
@@ -147,20 +147,30 @@ class OptionComparison:
         def found(p: float, reason: str) -> OptionTest:
             return OptionTest(difference, n1, n0, z, test.p, test.least, p, reason, self.timed)
 
-        clocked = self.timed and not self._at_once
-        if clocked and self._retried(y):
+        if self._clocked and self._retried(y):
             return found(1.0, RETRIES)
         # Whether time and choice coincide takes long to find out, and too little is always left of a few
         # runs: it is looked at where a few more could seem to decide.
         if min(n1, n0) < N_MIN or test.p > 2 * ALPHA:
             return found(test.p, more_runs(n1, n0, z))
-        in_time = self._in_time.p_of(y) if clocked and self._in_time.goes_with_time else 0.0
+        in_time = self._p_in_time(y)
         if in_time is None:
             return found(1.0, IN_TIME)
         if test.p > ALPHA:
             return found(test.p, more_runs(n1, n0, z))
         p = max(test.p, in_time)
         return found(p, COULD_BE_TIME if p > ALPHA else "")
+
+    def why_time(self, values: np.ndarray) -> str:
+        """Why a difference of a figure could be time, its values in the order of the runs given; or empty."""
+        # Of one spread: what is no difference at all is told from rounding at the scale of a success.
+        scaled = values[self.order] / (float(values.std()) or 1.0)
+        p = self._p_in_time(scaled) if self._both.size else 0.0
+        return IN_TIME if p is None else COULD_BE_TIME if p > ALPHA else ""
+
+    def _p_in_time(self, values: np.ndarray) -> float | None:
+        """P between runs made at about the same time; 0 where the choice does not go with time."""
+        return self._in_time.p_of(values) if self._clocked and self._in_time.goes_with_time else 0.0
 
     def _strata(self, y: np.ndarray) -> list[Stratum]:
         k = np.bincount(self._stratum, y).astype(int)
