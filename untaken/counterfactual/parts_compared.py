@@ -130,7 +130,7 @@ class _Figures(NamedTuple):
 
     Attributes:
         every: all the values of a side, copies too.
-        values: one a unit; `stratum` that of each, `run` its number in the log where there is one.
+        values: one a unit; `stratum`: of each; `run`: its number in the log, empty without a log.
     """
 
     every: tuple[np.ndarray, np.ndarray]

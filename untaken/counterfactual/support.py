@@ -163,7 +163,7 @@ class OptionComparison:
 
     def why_time(self, values: np.ndarray) -> str:
         """Why a difference of a figure could be time, its values in the order of the runs given; or empty."""
-        # Of one spread: what is no difference at all is told from rounding at the scale of a success.
+        # A spread of rounding alone is recognised on the scale of successes, and costs may be tiny.
         scaled = values[self.order] / (float(values.std()) or 1.0)
         p = self._p_in_time(scaled) if self._both.size else 0.0
         return IN_TIME if p is None else COULD_BE_TIME if p > ALPHA else ""
