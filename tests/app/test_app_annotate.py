@@ -15,7 +15,6 @@ from test_app_pages import HOSTILE, acted_upon
 
 from components.annotate import panel
 from untaken.plans import AnswerSpec, GraphFormat, PlanGraph, Rule, SubGoal, export_graph, parse_graph
-from untaken.plans.editing import Set, apply
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
@@ -185,29 +184,6 @@ def test_the_second_to_save_is_asked_and_overwrites_nothing(folder: Path, monkey
     )
 
 
-@pytest.mark.parametrize("way", ["merge", "reload"])
-def test_where_both_changed_the_same_the_reviewer_chooses_and_undo_brings_the_own_edit_back(
-    way: str, folder: Path, monkeypatch: Patch
-) -> None:
-    ann = opened(folder, monkeypatch, "Ann", graph="desk", sub_goal="order")
-    field(ann, "sub_goal_title").set_value("By Ann").run()
-    with Workspace(folder) as store:
-        theirs = apply(store.graph_version("desk", 1), Set(sub_goal="order", field="title", value="By Bob"))
-        store.save_graph(theirs, author="human:Bob", message="", based_on=1)
-    ann.run()
-    if way == "merge":
-        choice = field(ann, "annotate_conflict_2_0")
-        assert "order" in choice.label
-        choice.set_value("theirs").run()
-        pressed(ann, "Merge with version 2")
-    else:
-        pressed(ann, "Reload version 2")
-    assert field(ann, "sub_goal_title").value == "By Bob"
-    assert "no unsaved changes" in said(ann)
-    ann.button(key="annotate_undo").click().run()
-    assert field(ann, "sub_goal_title").value == "By Ann"
-
-
 def test_what_was_not_saved_is_there_again_in_the_next_session(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, "Ann", graph="desk", sub_goal="order")
     field(app, "sub_goal_title").set_value("Half done").run()
@@ -276,20 +252,6 @@ def test_one_click_makes_a_rule_of_what_served_nothing(tmp_path: Path, monkeypat
     assert "actions without a sub-goal: 8 → 0" in plain(app)
 
 
-def test_a_workspace_without_a_graph_gets_its_first_one(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path) as store:
-        desk.add_to(store, graph=None)
-    app = opened(tmp_path, monkeypatch)
-    assert "No plan graph yet" in said(app)
-    app.text_area(key="annotate_pasted_0").set_value("flowchart TD\n a[First] --> b").run()
-    pressed(app, "Read")
-    assert "2 sub-goals" in plain(app)
-    pressed(app, "Open it")
-    assert "a new graph" in said(app)
-    save(app, "first")
-    assert [one.id for one in newest(tmp_path, "pasted").sub_goals] == ["a", "b"]
-
-
 @pytest.mark.parametrize("kind", ["yaml", "mermaid", "csv"])
 def test_a_graph_that_is_pasted_over_another_keeps_its_checks_unless_asked_otherwise(
     folder: Path, monkeypatch: Patch, kind: GraphFormat
@@ -314,56 +276,6 @@ def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(fol
     pressed(app, "Begin")
     assert "1 run would be scored with it for the first time" in plain(app)
     assert app.query_params["graph"] == "dance"
-
-
-def typed(app: AppTest, **changes: Any) -> AppTest:
-    """AppTest has no hands for this table: what a browser would send is put where it would arrive."""
-    sent_back = {"edited_rows": {}, "added_rows": [], "deleted_rows": []} | changes
-
-    def script(state: dict, sent_back: dict) -> None:
-        import streamlit as st
-
-        from components.annotate import table
-
-        for key, value in state.items():
-            st.session_state[key] = value
-        st.session_state[state["annotate_sheet"].key] = sent_back
-        table._take()
-
-    kept = ("annotate_sheet", "annotate_desk", "reviewer_name")
-    inner = AppTest.from_function(
-        script, kwargs={"state": {k: app.session_state[k] for k in kept}, "sent_back": sent_back}
-    )
-    inner.run()
-    assert not inner.exception
-    for key in kept:
-        app.session_state[key] = inner.session_state[key]
-    app.run()
-    assert not app.exception
-    return app
-
-
-def test_rows_of_the_table_are_commands_and_the_table_stays_until_an_id_changes(folder, monkeypatch) -> None:
-    app = view(opened(folder, monkeypatch, graph="desk"), "Table")
-    first = app.session_state["annotate_sheet"]
-    new = {"id": "new", "deps": ["policy"]}
-    typed(app, edited_rows={0: {"title": "Find it"}})
-    typed(app, edited_rows={0: {"title": "Find it"}}, added_rows=[new, {}])
-    assert app.session_state["annotate_sheet"].key == first.key
-    graph = app.session_state["annotate_desk"].graph
-    assert (node(graph, "order").title, node(graph, "new").deps) == ("Find it", ["policy"])
-    typed(app, edited_rows={0: {"title": "Find it", "id": "find"}}, added_rows=[new])
-    graph = app.session_state["annotate_desk"].graph
-    assert [one.id for one in graph.sub_goals] == ["find", "policy", "refund", "polite", "new"]
-    assert node(graph, "policy").deps == ["find"]
-    second = app.session_state["annotate_sheet"]
-    assert second.key != first.key
-    typed(app, edited_rows={1: {"deps": ["refund"], "check": "{"}})
-    assert "check of 'policy'" in plain(app)
-    assert app.session_state["annotate_desk"].graph == graph
-    assert app.session_state["annotate_sheet"].key == second.key
-    typed(app, deleted_rows=[4])
-    assert app.session_state["annotate_desk"].graph.sub_goals == graph.sub_goals[:-1]
 
 
 def test_hostile_words_of_a_graph_are_words_everywhere(tmp_path: Path, monkeypatch: Patch) -> None:

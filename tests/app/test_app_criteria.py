@@ -8,17 +8,12 @@ from typing import Any
 
 import desk
 import pytest
-from builders import a_graph, a_run
 from sessions import plain, said, sent, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
-from untaken.judging import editing, measure_judges, save_passports
+from untaken.judging import editing
 from untaken.judging.criteria import kept_criteria, kept_runs, ledger_criteria, propose
-from untaken.ledger import MadeWith, Run
-from untaken.ledger.events import Verdict
-from untaken.plans import GraphSet
-from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 TABS = "criteria_tabs"
@@ -224,32 +219,3 @@ def test_hostile_words_in_criteria_are_words(folder: Path, monkeypatch: Patch) -
     assert {place for place, _ in acted_upon(app)} <= fields
     places = {place for place, words in sent(app) if "onerror" in words}
     assert places >= {"Markdown.body", "PlotlyChart.spec", "Selectbox.options"}
-
-
-def test_a_judge_whose_model_changed_is_stale_where_nobody_labelled_its_new_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def judged(folder: Path, tasks: range, model: str, *, labels: bool) -> list[Run]:
-        with_model = MadeWith(model=model, prompt="1" * 64, sub_goal="0" * 64, settings="tools")
-        made = []
-        with Workspace(folder) as store:
-            for i in tasks:
-                run = a_run(f"r{i}", agent="x", task=f"t{i}", graph="g").finish()
-                if labels:
-                    run.verdict("s", i % 2 == 0, "human:ann")
-                run.add(Verdict, sub_goal="s", passed=i % 2 == 0, by="judge:m", made_with=with_model)
-                store.add(f"{i}.jsonl", run.ledger())
-                made.append(run.run())
-        return made
-
-    graphs = GraphSet.of([a_graph({"id": "s", "check": {"verdict": {}}}, graph_id="g")])
-    measured = measure_judges(
-        judged(tmp_path / "old", range(36), "m-1", labels=True), graphs, date="2026-01-02"
-    )
-    judged(tmp_path / "new", range(40, 44), "m-2", labels=False)
-    save_passports(measured, tmp_path / "new" / "judge-passports.json")
-    opened = session(tmp_path / "new", monkeypatch, "criteria")
-    app = show_tab(opened, "criteria_tabs", "Judges and people")
-    words = "judge:m is stale: its model changed since it was measured. `untaken gate` leaves 4 verdicts out."
-    assert words in plain(app)
-    assert not [one for one in app.button if one.key == "measure_judges"]

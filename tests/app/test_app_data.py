@@ -22,26 +22,6 @@ from untaken.workspace.intake import take_in
 Patch = pytest.MonkeyPatch
 
 
-def test_a_removed_file_is_in_no_figure_and_is_restored_with_a_button(tmp_path, monkeypatch) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("careful.jsonl", desk.careful(1).ledger())
-        store.remove(store.add("lucky.jsonl", desk.lucky(1).ledger()).digest)
-        app = session(tmp_path, monkeypatch, "data")
-        assert "1 file · 1 run" in said(app)
-        assert "Removed: 1" in [box.label for box in app.expander]
-        app.button(key="restore").click().run()
-        assert not app.exception
-        assert "2 files · 2 runs" in said(app)
-        assert not [box for box in app.expander if box.label.startswith("Removed")]
-        assert [entry.code for entry in store.audit_log()] == ["file-removed", "file-restored"]
-        for file in store.files():
-            store.remove(file.digest)
-    app = session(tmp_path, monkeypatch, "data")
-    assert "No files yet" in said(app)
-    app.button(key="restore").click().run()
-    assert "1 file · 1 run" in said(app)
-
-
 def test_a_damaged_database_is_said_in_words_on_every_page(folder: Path, monkeypatch: Patch) -> None:
     database = folder / "untaken.sqlite3"
     database.write_bytes(database.read_bytes()[:8192] + b"\xff" * 60_000)
@@ -111,14 +91,6 @@ def test_of_many_files_a_part_is_shown_at_a_time_and_each_is_found_by_name(many,
         assert not app.exception
         assert names(app) == found
     assert "Files 0 to 0 of 0 files" in said(app)
-
-
-def test_few_files_are_all_in_one_table(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path / "w") as store:
-        store.add("one.jsonl", desk.careful(1).ledger())
-    app = session(tmp_path / "w", monkeypatch, "data")
-    assert names(app) == ["one.jsonl"]
-    assert [box.key for box in app.number_input] == []
 
 
 ADDED = "Files are being added"

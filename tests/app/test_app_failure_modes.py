@@ -88,19 +88,6 @@ def tasks(app: AppTest) -> list[str]:
     return [row["run"].rpartition(" on ")[2] for row in found["rows"]]
 
 
-def test_the_review_queue_puts_one_run_of_each_unseen_way_to_fail_first(tmp_path, monkeypatch) -> None:
-    store = Workspace(tmp_path)
-    for n, error in enumerate("aabbb"):
-        run = a_run(f"r{n}", task=f"t{n}").call("look").observe(f"error {error}", ok=False)
-        store.add(f"{n}.jsonl", run.finish(success=False).ledger())
-    app = session(tmp_path, monkeypatch, "review")
-    assert tasks(app) == ["t0", "t1", "t2", "t3", "t4"]
-    app.query_params["order"] = "teaches"
-    app.run()
-    assert not app.exception
-    assert tasks(app) == ["t2", "t0", "t1", "t3", "t4"]
-
-
 def test_an_issue_has_an_address_that_lists_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_issue(workspace(tmp_path))
     app = opened(tmp_path, monkeypatch, view="issues", issue="i")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import desk
-import msgspec
 import pandas as pd
 import pytest
 from builders import a_run
-from foreign_files import devai_human, devai_sheet, tau2_document, tau_record
-from sessions import SAMPLES, go_to, metrics, said, sent, session, show_tab, table
+from foreign_files import tau_record
+from sessions import SAMPLES, go_to, said, sent, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 
 from untaken.workspace import Workspace
@@ -73,35 +71,6 @@ def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Pat
     assert "verdicts counted:\u2060 human" in said(app)
 
 
-def foreign() -> dict[str, Any]:
-    return {
-        "gpt-4o-ferry.json": [tau_record(), tau_record(trial=1, reward=0.0)],
-        "ferry.json": tau2_document(),
-        "instances/01_Boat.json": devai_sheet(),
-        "human/Ann/01_Boat.json": devai_human(True, True, False),
-    }
-
-
-def many_files() -> dict[str, bytes]:
-    """Many files of every kind, some of them useless."""
-    good, late, cut, other = desk.careful(1), desk.lucky(2), desk.failing(3), desk.lucky(9)
-    return {
-        "good.jsonl": good.ledger(),
-        "good.jsonl.heads.json": msgspec.json.encode({good.run_id: good.head}),
-        "late.jsonl": late.ledger(),
-        "desk.plan.yaml": desk.GRAPH,
-        "altered.jsonl": other.ledger().replace(b"by_mail", b"by_fax"),
-        "cut.jsonl": b"".join(cut.ledger().splitlines(keepends=True)[:-1]),
-        "cut.jsonl.heads.json": msgspec.json.encode({cut.run_id: cut.head}),
-        "cycle.plan.yaml": desk.GRAPH.replace(
-            b"title: Look up order", b"title: Look up order\n  deps: [refund]"
-        ),
-        "photo.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
-        "empty.jsonl": b"",
-        **{name: json.dumps(content).encode() for name, content in foreign().items()},
-    }
-
-
 def keep(folder: Path, files: dict[str, bytes]) -> None:
     """As an upload does, without a process of its own."""
     with Workspace(folder) as store:
@@ -115,41 +84,6 @@ def upload(app: AppTest, files: dict[str, bytes]) -> AppTest:
     label = "Add 1 file" if len(files) == 1 else f"Add {len(files)} files"
     next(button for button in app.button if button.label == label).click().run()
     return show_tab(app, "taken-open", True)  # the table of them, too
-
-
-def test_many_files_at_once_one_row_each_and_the_good_ones_taken_once(tmp_path, monkeypatch) -> None:
-    files = many_files()
-    app = upload(session(tmp_path, monkeypatch, "data"), files)
-    rows = table(app, "Uploads").set_index("file")
-    assert list(rows.index) == list(files)
-    assert {name: (row[""], row["kind"]) for name, row in rows.iterrows()} == {
-        "good.jsonl": ("✓", "ledger"),
-        "good.jsonl.heads.json": ("✓", "heads"),
-        "late.jsonl": ("✓", "ledger"),
-        "desk.plan.yaml": ("✓", "graph"),
-        "altered.jsonl": ("⚠", "ledger"),
-        "cut.jsonl": ("⚠", "ledger"),
-        "cut.jsonl.heads.json": ("✓", "heads"),
-        "cycle.plan.yaml": ("✗", "graph"),
-        "photo.png": ("✗", "not recognised"),
-        "empty.jsonl": ("✗", "not recognised"),
-        "gpt-4o-ferry.json": ("✓", "tau-bench"),
-        "ferry.json": ("✓", "tau2-bench"),
-        "instances/01_Boat.json": ("✓", "devai"),
-        "human/Ann/01_Boat.json": ("✓", "devai"),
-    }
-    states = {"good": "1 INTACT", "altered": "1 ALTERED", "cut": "1 TRUNCATED"}
-    assert {name: rows.loc[f"{name}.jsonl", "integrity"] for name in states} == states
-    assert rows.loc["gpt-4o-ferry.json", "runs"] == 2
-    assert "cycle" in rows.loc["cycle.plan.yaml", "findings"]
-    assert all(rows.loc[name, "next step"] for name in ("cycle.plan.yaml", "photo.png"))
-    assert "11 of 14 files added" in said(app)
-    assert "3 not added" in said(app)
-    go_to(app, "overview")
-    assert metrics(app)["Success, mean over tasks"]
-    assert "Upload run ledgers" not in said(app)
-    known = {name: files[name] for name in ("late.jsonl", "desk.plan.yaml")}
-    assert list(table(upload(go_to(app, "data"), known), "Uploads")["status"]) == ["already here"] * 2
 
 
 def test_a_run_of_which_nothing_is_expected_has_no_empty_frame(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -311,24 +311,6 @@ def test_a_broken_ledger_takes_no_note(tmp_path: Path, monkeypatch: Patch) -> No
         assert not [one for one in app.text_area if one.label == "Note"]
 
 
-def test_agreement_of_two_readers_on_modes_is_on_the_review_page(tmp_path: Path, monkeypatch: Patch) -> None:
-    with workspace(tmp_path) as store:
-        with_modes(tmp_path, "Paid twice")
-        for run_id, who in (("r0", ["ann", "bob"]), ("r1", ["ann"])):
-            words = [assignment_draft("paid-twice", by=f"human:{name}", place=Place(event=1)) for name in who]
-            store.append_events(run_of(store, run_id), [*words, note_draft("read", author=BOB)])
-        app = show_tab(session(tmp_path, monkeypatch, "review"), "review_tabs", "Agreement")
-        shown, causes = (
-            next(one.value for one in app.dataframe if column in one.value.columns)
-            for column in ("only_a", "same_sub_goal")
-        )
-        assert causes[["a", "b", "same_step", "runs"]].to_numpy().tolist() == [["human:ann", BOB, 1, 1]]
-        assert "Human ceiling: two people named the same step in 1 of 1 runs" in plain(app)
-        whole, of_mode = shown.to_dict("records")
-        assert (of_mode["mode"], of_mode["n"], of_mode["both"], of_mode["only_a"]) == ("Paid twice", 2, 1, 1)
-        assert (of_mode["located"], of_mode["same_step"], whole["n"]) == (1, 1, 2)
-
-
 def test_the_model_that_the_server_names_is_asked_about_the_last_note(tmp_path, monkeypatch) -> None:
     """Its answer is in the reply store already, so that no model is needed."""
     store = workspace(tmp_path)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from builders import RunBuilder, a_run
-from sessions import component_data, go_to, open_tab, plain, said, session, show_tab, table
+from sessions import component_data, go_to, open_tab, plain, said, session, table
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
@@ -198,18 +198,3 @@ def test_a_run_that_is_too_long_for_a_browser_is_shown_in_parts_and_the_page_say
     open_tab(app, "Events")
     assert "The first 4 of 7 events." in [one.value for one in app.caption]
     assert len(table(app, "Events of this run")) == 4
-
-
-def test_compare_lays_two_transcripts_side_by_side_and_marks_what_differs(tmp_path, monkeypatch) -> None:
-    right = a_run("right", agent="sure", task="ticket-1").say("Please refund me", "user")
-    right.call("search", ok=True).call("refund", ok=True, amount=5, to="card").finish()
-    with Workspace.open_folder(tmp_path) as store:
-        store.add("desk.plan.json", json.dumps(GRAPH).encode())
-        for run in (wrong_amount(), right):
-            store.add(f"{run.run_id}.jsonl", run.ledger())
-    app = session(tmp_path, monkeypatch, "compare")
-    assert sent_transcript(app) is None
-    found = sent_transcript(show_tab(app, "compare_tabs", "Transcripts"))
-    same = [found["items"][one["left"]] for one in found["lines"] if one["aligned"] and not one["differs"]]
-    assert [one["text"] or one["title"] for one in same] == ["Please refund me", "search"]
-    assert len(found["heads"]) == 2

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+import msgspec
 import plotly.graph_objects as go
 
 from untaken.errors import Unscored
@@ -17,6 +21,31 @@ def markup(*figures: go.Figure) -> list[str]:
     """What plotly would read as more than words where `HOSTILE` is drawn."""
     drawn = "".join(figure.to_json() for figure in figures).replace("\\u003c", "<")
     return [sign for sign in ("<b on", "<a ", "</script", "$", "%{evil") if sign in drawn]
+
+
+Filled = TypeVar("Filled")
+BLANK: dict[Any, Any] = {int: 0, float: 0.0, str: "", bool: False, tuple: (), dict: {}, list: []}
+
+
+def filled(kind: type[Filled], **given: Any) -> Filled:
+    """An object of this kind; what is not given is blank: nothing, unscored, or the first that it may be."""
+    if is_dataclass(kind):
+        needed = {one.name for one in fields(kind) if one.default is one.default_factory is MISSING}
+    else:
+        needed = {one.name for one in msgspec.structs.fields(kind) if one.required}  # type: ignore[arg-type]
+    hints = get_type_hints(kind)
+    return kind(**{name: blank(hints[name]) for name in needed - given.keys()} | given)
+
+
+def blank(hint: Any) -> Any:
+    """The least value of a type."""
+    kinds = get_args(hint)
+    if NoneType in kinds:
+        return None
+    if Unscored in kinds:
+        return Unscored("not given")
+    plain = get_origin(hint) or hint
+    return BLANK[plain] if plain in BLANK else kinds[0]
 
 
 def note(figure: go.Figure) -> str:
@@ -61,7 +90,8 @@ def a_score(
     Whether those in `unknown` were attempted is not known.
     """
     nodes = tuple(
-        NodeScore(
+        filled(
+            NodeScore,
             sub_goal=goal.id,
             title=goal.title,
             critical=goal.critical,
@@ -74,44 +104,15 @@ def a_score(
         for goal in graph.sub_goals
     )
     done = sum(node.completed is True for node in nodes)
-    return RunScore(
-        run_id="run-1",
-        digest="0" * 64,
-        agent="agent",
-        task_id="task",
-        task_repeat=None,
-        model=None,
-        kind=None,
-        graph_id=graph.id,
-        graph_version=graph.version,
-        success=True,
-        cost=1.0,
-        steps=4.0,
-        results=nodes,
-        missing="fail",
-        required=len(nodes),
-        attempted=done,
-        completed=done,
-        unscored=0,
-        critical=0,
-        critical_completed=0,
-        critical_skipped=0,
-        completed_with_deps=done,
-        completed_with_deps_all=done,
-        coverage=done / len(nodes),
-        completion=done / len(nodes),
-        completion_weighted=done / len(nodes),
-        critical_completion=Unscored("no critical sub-goal"),
-        violations=tuple(
-            Violation(kind="critical", sub_goal=goal, dependency=dep, message=f"reached {goal} without {dep}")
-            for dep, goal in violated
-        ),
-        mapped=(),
-        extra=(),
-        replans=0,
-        transient_failures=0,
-        recovered=Unscored("nothing failed"),
-        diagnosis="clean",
-        diagnosis_reason="",
-        detail=DetailLater(ScoreDetail(nodes=nodes, progress=progress)),
+    counts = dict.fromkeys(("attempted", "completed", "completed_with_deps", "completed_with_deps_all"), done)
+    shares = dict.fromkeys(("coverage", "completion", "completion_weighted"), done / len(nodes))
+    violations = tuple(
+        Violation(kind="critical", sub_goal=goal, dependency=dep, message=f"reached {goal} without {dep}")
+        for dep, goal in violated
     )
+    about = {"agent": "agent", "task_id": "task", "success": True, "cost": 1.0, "steps": 4.0}
+    detail = DetailLater(ScoreDetail(nodes=nodes, progress=progress))
+    return filled(
+        RunScore, **about, **counts, **shares, graph_id=graph.id, graph_version=graph.version, results=nodes,
+        required=len(nodes), violations=violations, detail=detail,
+    )  # fmt: skip

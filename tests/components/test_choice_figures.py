@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
-from drawn import HOSTILE, markup, note
+from drawn import HOSTILE, filled, markup, note
 from histories import moment, seen, weak
 
 from components import figures
@@ -38,41 +38,18 @@ def differing(success: float | None) -> ScoreParts:
     return ScoreParts(success=one, cost=same, steps=same, cost_unit="usd")
 
 
-def a_choice(alternative: str = "b", advantage: float | None = 0.3, **fields: Any) -> Choice:
+def a_choice(alternative: str = "b", advantage: float | None = 0.3, **given: Any) -> Choice:
     """A choice with an interval 0.2 to either side; without an advantage it is unknown."""
-    spread = (None, None) if advantage is None else (advantage - 0.2, advantage + 0.2)
-    low, high = (NONE if end is None else end for end in spread)
     values: dict[str, Any] = {
-        "selected": "a",
-        "alternative": alternative,
-        "context_hash": "c0ffee00c0ffee",
-        "context": None,
-        "advantage": NONE if advantage is None else advantage,
-        "low": low,
-        "high": high,
-        "p_better": NONE,
-        "support": "none" if advantage is None else "supported" if abs(advantage) > 0.2 else "weak",
-        "direction": None
-        if advantage is None or abs(advantage) <= 0.2
-        else ("worse", "better")[advantage > 0],
-        "support_reason": "in words",
-        "q": NONE if advantage is None else 0.01,
-        "q_family": 0,
-        "parts": differing(advantage),
-        "taken": None,
-        "other": None,
-        "deltas": (),
-        "may_be_better": 0,
-        "was_better": 0,
-        "equivalent": 0,
-        "unknown": 1,
-        "points": (Point("0" * 64, 3),),
-        "agents": ("agent",),
-        "tasks": ("task",),
-        "level": 1,
-        "levels": 1,
-    }
-    return Choice(**(values | fields))
+        "selected": "a", "alternative": alternative, "context_hash": "c0ffee00c0ffee",
+        "support": "none", "support_reason": "in words", "parts": differing(advantage), "unknown": 1,
+        "points": (Point("0" * 64, 3),), "agents": ("agent",), "tasks": ("task",), "level": 1, "levels": 1,
+    }  # fmt: skip
+    if advantage is not None:
+        values |= {"advantage": advantage, "low": advantage - 0.2, "high": advantage + 0.2, "q": 0.01}
+        values |= {"support": "supported" if abs(advantage) > 0.2 else "weak"}
+        values |= {"direction": ("worse", "better")[advantage > 0] if abs(advantage) > 0.2 else None}
+    return filled(Choice, **(values | given))
 
 
 EVERY = [a_choice("better"), a_choice("worse", -0.3), a_choice("unsure", 0.1), a_choice("new", None)]

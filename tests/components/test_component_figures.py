@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pytest
 from builders import a_run
 from colours import contrast, luminance
-from drawn import HOSTILE, a_graph, a_score, markup, note
+from drawn import HOSTILE, a_graph, a_score, filled, markup, note
 
 from components import figures
 from components.figures.annotating import GONE
@@ -19,68 +19,35 @@ from components.figures.compare import CELLS
 from components.shared.palette import LIGHT, tokens
 from untaken.analysis.ranking import DiscordantPair, RankedAgent, RankReport, rank_agents
 from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
-from untaken.errors import Unscored
 from untaken.scoring import Status
 from untaken.views.statuses import STATUS
-
-NONE = Unscored("no history")
 
 
 def a_branch(name: str, delta: float | None, verdict: str) -> Alternative:
     known = delta is not None
-    unknown = ("avg_cost", "avg_steps", "advantage", "low", "high")
-    return Alternative(
-        **dict.fromkeys(unknown, NONE),
-        alternative=name,
-        known=known,
-        n=5 if known else 0,
-        success_rate=0.5 if known else NONE,
-        score=0.5 if known else NONE,
-        delta=NONE if delta is None else delta,
-        verdict=verdict,  # type: ignore[arg-type]
-        cost_used=False,
-        support="weak" if known else "none",
-        support_reason="needs more runs",
-    )
+    figures = {"success_rate": 0.5, "score": 0.5, "delta": delta, "n": 5} if known else {}
+    why = {"support": "weak" if known else "none", "support_reason": "needs more runs"}
+    return filled(Alternative, alternative=name, known=known, verdict=verdict, **why, **figures)
 
 
 def an_evaluation(*branches: Alternative, selected: str = "chosen") -> RunEvaluation:
     decision = Decision(
         decision_point=3, selected=selected, context_hash="c", n_selected=1, branches=branches
     )
-    counts = ("alternative_may_be_better", "actual_was_better", "equivalent", "unknown", "signals")
-    return RunEvaluation(
-        run_id="run-1",
-        digest="0" * 64,
-        agent="agent",
-        task_id="task",
-        status="evaluated",
-        code=None,
-        reason="",
-        actual_score=0.5,
-        decisions=(decision,),
-        insights=(),
-        signals=(),
-        summary=Summary(
-            **dict.fromkeys(counts, 0),
-            decisions=1,
-            alternatives=len(branches),
-            mean_delta=NONE,
-            max_delta=NONE,
-        ),
-        memory_digest="",
-    )
+    summary = filled(Summary, decisions=1, alternatives=len(branches))
+    about = {"run_id": "run-1", "digest": "0" * 64, "agent": "agent", "task_id": "task"}
+    rest = {"actual_score": 0.5, "decisions": (decision,), "summary": summary}
+    return filled(RunEvaluation, **about, **rest, status="evaluated")
 
 
 def a_ranking(values: dict[str, dict[str, float]], *pairs: tuple[str, str]) -> RankReport:
-    unknown = dict.fromkeys(("low", "high"), NONE) | dict.fromkeys(("rank_low", "rank_high"))
     metrics = {}
     for metric, by_agent in values.items():
         ranks = {
             agent: 1 + sum(other > value for other in by_agent.values()) for agent, value in by_agent.items()
         }
         metrics[metric] = tuple(
-            RankedAgent(agent=agent, value=value, rank=ranks[agent], n_tasks=3, n_runs=9, **unknown)
+            filled(RankedAgent, agent=agent, value=value, rank=ranks[agent], n_tasks=3, n_runs=9)
             for agent, value in by_agent.items()
         )
     discordant = tuple(

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 from builders import RunBuilder, a_graph, a_run, a_score
-from drawn import HOSTILE, markup, note
+from drawn import HOSTILE, filled, markup, note
 
 from components import figures
 from components.figures import compare_matrix
@@ -19,31 +19,22 @@ from components.shared.palette import DARK, LIGHT
 from untaken.analysis.comparing import SideBySide, align_runs
 from untaken.analysis.corpus import score_runs
 from untaken.analysis.ranking import PairDirection, PairedDifference, PassK, RankReport, rank_agents
-from untaken.errors import Unscored
 from untaken.plans import GraphSet, PlanGraph
 from untaken.views.statuses import BORDER, CRITICAL_BORDER, STATUS
 
-NONE = Unscored("no interval")
 
-
-def a_pair(difference: float | None = 0.3, reach: float | None = 0.1, **fields: Any) -> PairedDifference:
+def a_pair(difference: float | None = 0.3, reach: float | None = 0.1, **given: Any) -> PairedDifference:
     """A difference with an interval `reach` to either side; without one nothing is known of it."""
     values: dict[str, Any] = {
-        "metric": "completion",
-        "first": "ann",
-        "second": "bob",
-        "n_tasks": 12,
-        "n_runs": 24,
-        "interval": "student_t",
-        "test": "sign_flip",
-        "family": 3,
-        **dict.fromkeys(("low", "high", "p", "p_holm", "first_only", "second_only", "mde", "p_above"), NONE),
-        "difference": NONE if difference is None else difference,
-    }
+        "metric": "completion", "first": "ann", "second": "bob", "n_tasks": 12, "n_runs": 24, "family": 3,
+        "interval": "student_t", "test": "sign_flip",
+    }  # fmt: skip
+    if difference is not None:
+        values["difference"] = difference
     if difference is not None and reach is not None:
         values |= {"low": difference - reach, "high": difference + reach}
         values |= {"p": 0.02, "p_holm": 0.04, "mde": 0.15, "p_above": 0.999}
-    return PairedDifference(**(values | fields))
+    return filled(PairedDifference, **(values | given))
 
 
 def a_report(*names: str, tasks: int = 8) -> RankReport:

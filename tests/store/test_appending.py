@@ -179,34 +179,6 @@ def test_only_the_ledger_that_changed_is_read_again(workspace: Workspace) -> Non
     assert [len(run.of(Verdict)) for run in now[first].runs] == [1]
 
 
-PROGRAM = """
-import sys
-from builders import a_run
-from untaken.ledger import Draft, ReviewNote
-from untaken.workspace import Workspace
-folder, who = sys.argv[1:]
-with Workspace(folder) as workspace:
-    (run,) = [run for run in workspace.read_runs()[0] if run.run_id == "r1"]
-    for i in range(12):
-        workspace.append_events(run, [Draft(ReviewNote, {"author": who, "text": str(i)})])
-        (now,) = [run for run in workspace.read_runs()[0] if run.run_id == "r1"]
-        assert now.integrity.verdict == "INTACT", now.integrity
-"""
-
-
-def test_two_processes_append_at_once_and_nothing_is_lost(
-    tmp_path: Path, in_two_processes: Callable[[str], None]
-) -> None:
-    with Workspace(tmp_path / "w") as workspace:
-        workspace.add("a.jsonl", LEDGER)
-    in_two_processes(PROGRAM)
-    with Workspace(tmp_path / "w") as workspace:
-        run = run_of(workspace)
-        assert run.integrity.verdict == "INTACT"
-        for who in ("left", "right"):
-            assert [n.text for n in run.of(ReviewNote) if n.author == who] == [str(i) for i in range(12)]
-
-
 REPEATS: list[tuple[str, list[Draft], int]] = [
     ("the same verdict", [verdict(), verdict()], 1),
     ("another one between", [verdict(True), verdict(False), verdict(True)], 3),

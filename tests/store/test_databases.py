@@ -273,12 +273,6 @@ def version_of(folder: Path) -> str | None:
 
 
 @pytest.mark.database("sqlite")
-def test_every_version_is_tried() -> None:
-    assert REVISIONS[0] == schema.FIRST
-    assert REVISIONS[-1] == REVISION
-
-
-@pytest.mark.database("sqlite")
 @pytest.mark.parametrize("version", REVISIONS)
 def test_a_workspace_of_every_version_opens_as_it_was(version: str, tmp_path: Path) -> None:
     folder = of_version(tmp_path / "w", version)

@@ -6,12 +6,11 @@ import io
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import desk
 import msgspec
 import pytest
-from foreign_files import hand_crafted_record
+from foreign_files import devai_human, devai_sheet, hand_crafted_record, tau_record
 
 from untaken.analysis.failure_modes.root_causes import root_causes
 from untaken.workspace import KeptTrace, Workspace, batches, syncing
@@ -21,27 +20,8 @@ pytestmark = pytest.mark.database("sqlite")  # what it keeps are files
 
 
 def tau(trials: int = 2) -> bytes:
-    """A tau-bench result: one task, one expected action, met in every trial."""
-    task = {"user_id": "u1", "instruction": "refund", "actions": [{"name": "refund", "kwargs": {"order": 1}}]}
-    call = {"id": "c1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 1}'}}
-    traj = [
-        {"role": "user", "content": "please"},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "name": "refund", "content": "done"},
-    ]
-    records = [
-        {"task_id": 0, "trial": n, "reward": 1.0, "info": {"task": task}, "traj": traj} for n in range(trials)
-    ]
-    return json.dumps(records).encode()
-
-
-def devai(satisfied: bool | None, **more: Any) -> bytes:
-    """A DevAI record: a plan where nothing is judged, else somebody's verdicts."""
-    requirements = [
-        {"requirement_id": 0, "prerequisites": [], "criteria": "Load it.", "satisfied": satisfied},
-        {"requirement_id": 1, "prerequisites": [0], "criteria": "Save it.", "satisfied": satisfied},
-    ]
-    return json.dumps({"name": "01_Thing", "query": "Do it.", "requirements": requirements, **more}).encode()
+    """A tau-bench result with so many trials of one task."""
+    return json.dumps([tau_record(trial=n) for n in range(trials)]).encode()
 
 
 def archive(members: dict[str, bytes]) -> bytes:
@@ -90,13 +70,6 @@ def test_a_converted_trace_tells_what_was_lost(workspace: Workspace) -> None:
     assert (kept.name, kept.loss) == ("gpt-4o-airline.json", row.loss.lines())
 
 
-def test_the_same_trace_again_changes_nothing(workspace: Workspace) -> None:
-    take_in(workspace, [("gpt-4o-airline.json", tau())])
-    before = workspace.digest()
-    (row,) = take_in(workspace, [("gpt-4o-airline.json", tau())])
-    assert (row.new, workspace.digest()) == (False, before)
-
-
 def test_a_longer_record_of_the_same_runs_takes_the_place_of_the_shorter(workspace: Workspace) -> None:
     take_in(workspace, [("gpt-4o-airline.json", tau(1))])
     take_in(workspace, [("gpt-4o-airline.json", tau(3))])
@@ -139,9 +112,11 @@ def test_a_hostile_archive_is_refused_in_words(
 
 def test_verdicts_that_come_later_join_those_that_came_before(workspace: Workspace) -> None:
     take_in(
-        workspace, [("judgment/Ann/human_as_a_judge/01_Thing.json", devai(True, executed_successfully=True))]
+        workspace, [("judgment/Ann/human_as_a_judge/01_Boat.json", json.dumps(devai_human(True)).encode())]
     )
-    take_in(workspace, [("judgment/Ann/agent_as_a_judge/01_Thing.json", devai(False))])
+    take_in(
+        workspace, [("judgment/Ann/agent_as_a_judge/01_Boat.json", json.dumps(devai_sheet(False)).encode())]
+    )
     (run,) = workspace.read_runs()[0]
     judges = {event.by for event in run.events if hasattr(event, "by")}
     assert run.agent == "Ann"
@@ -158,9 +133,9 @@ def test_a_second_persons_labels_join_the_runs_that_came_before(workspace: Works
 
 
 def test_files_of_equal_bytes_are_distinguished_by_their_folders(workspace: Workspace) -> None:
-    sheet = devai(True)
+    sheet = json.dumps(devai_sheet(True)).encode()
     take_in(
-        workspace, [(f"judgment/{agent}/agent_as_a_judge/01_Thing.json", sheet) for agent in ("Ann", "Bob")]
+        workspace, [(f"judgment/{agent}/agent_as_a_judge/01_Boat.json", sheet) for agent in ("Ann", "Bob")]
     )
     assert {run.agent for run in workspace.read_runs()[0]} == {"Ann", "Bob"}
 

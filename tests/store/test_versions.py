@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from threading import Barrier, Thread
 from typing import NamedTuple
@@ -136,36 +135,6 @@ def test_of_many_who_save_at_once_upon_the_same_version_one_wins_each_time(tmp_p
         assert [v.based_on for v in history[1:]] == list(range(1, rounds + 1))
         assert sum(isinstance(answer, Saved) for answer in answers) == rounds
         assert len(answers) == rounds * people
-
-
-PROGRAM = """
-import sys
-from test_versions import graph
-from untaken.workspace import Workspace
-from untaken.workspace.versions import Saved
-folder, who = sys.argv[1:]
-with Workspace(folder) as workspace:
-    for turn in range(10):
-        while True:  # as a person does who reloads
-            newest = workspace.newest_version("desk")
-            mine = graph(f"{who} {turn}")
-            based_on = newest.version if newest else None
-            answer = workspace.save_graph(mine, author=who, message=str(turn), based_on=based_on)
-            if isinstance(answer, Saved):
-                break
-"""
-
-
-def test_two_processes_that_save_the_same_graph_lose_nothing(
-    tmp_path: Path, in_two_processes: Callable[[str], None]
-) -> None:
-    in_two_processes(PROGRAM)
-    with Workspace(tmp_path / "w") as workspace:
-        history = workspace.graph_history("desk")
-        assert [v.version for v in history] == list(range(1, 21))
-        assert [v.based_on for v in history] == [None, *range(1, 20)]
-        saved = sorted((v.author, v.message) for v in history)
-        assert saved == sorted((who, str(turn)) for who in ("left", "right") for turn in range(10))
 
 
 def test_a_draft_is_kept_by_graph_and_author_until_it_is_discarded(tmp_path: Path) -> None:

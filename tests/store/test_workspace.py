@@ -73,14 +73,6 @@ def test_the_same_bytes_again_change_nothing(workspace: Workspace) -> None:
     assert len(workspace.read_runs()[0]) == 1
 
 
-def test_the_digest_changes_with_the_content(workspace: Workspace) -> None:
-    digests = [workspace.digest()]
-    for name, data in (("a.jsonl", LEDGER), ("desk.plan.yaml", GRAPH)):
-        workspace.add(name, data)
-        digests.append(workspace.digest())
-    assert len(set(digests)) == 3
-
-
 def test_of_a_graph_the_highest_version_and_of_one_version_the_last_is_used(workspace: Workspace) -> None:
     for title, version in (("first", 2), ("second", 2), ("old", 1)):
         workspace.add("desk.plan.yaml", GRAPH + f"version: {version}\ntitle: {title}\n".encode())
