@@ -43,14 +43,6 @@ def now(
 
 
 MIXED = [seen("r1", "b", cost=1.0, steps=2.0), seen("r2", "b", cost=3.0, steps=6.0, success=0.0)]
-EDGES = [("one success in five", 6, 5, 0.1), ("half the steps lost", 4, 1, -0.1)]
-
-
-@pytest.mark.parametrize(("desc", "steps", "runs", "delta"), EDGES, ids=[case[0] for case in EDGES])
-def test_exactly_a_tenth_is_the_double_of_a_tenth_and_equivalent(desc, steps, runs, delta) -> None:
-    history = [seen(f"r{i}", "b", cost=3.0, steps=6.0, success=float(i == 0 < runs - 1)) for i in range(runs)]
-    branch = branch_of(evaluate_run(now(cost=3.0, steps=steps), PolicyMemory([*FRAME, *history])))
-    assert (branch.delta, branch.verdict) == (delta, "equivalent")
 
 
 def test_weights_and_threshold_are_configuration() -> None:

@@ -85,16 +85,6 @@ def test_verdict_compares_the_unrounded_double(desc, delta, want) -> None:
     assert VERDICTS[verdicts_of(column, THRESHOLD)[0]] == want
 
 
-def test_cost_and_steps_are_normalised_by_the_spans_and_clamped() -> None:
-    scale = Scale(
-        spans=Spans(cost=ValueRange(low=1, high=3), steps=ValueRange(low=2, high=6)), weights=Weights()
-    )
-    both = Terms(cost=True, steps=True)
-    assert scale.score(Outcome(success=0.5, cost=2.0, steps=4.0), both) == pytest.approx(0.5)
-    assert scale.score(Outcome(success=0.0, cost=99.0, steps=99.0), both) == 0.0
-    assert scale.score(Outcome(success=1.0, cost=0.0, steps=0.0), both) == 1.0
-
-
 def test_a_figure_that_either_side_lacks_is_left_out_on_both() -> None:
     scale = Scale(
         spans=Spans(cost=ValueRange(low=1, high=3), steps=ValueRange(low=2, high=6)), weights=Weights()

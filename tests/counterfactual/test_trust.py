@@ -8,16 +8,15 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from builders import a_run
-from histories import on_day, past, seen
+from histories import on_day, seen
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.coverage import Tally, Truth, compared, history
-from untaken.counterfactual import Scale, Weights, evaluate_run
-from untaken.counterfactual.advantage import AdvantageEstimate, around, compare
+from untaken.counterfactual import Scale, Weights
+from untaken.counterfactual.advantage import around, compare
 from untaken.counterfactual.histories import FOUND, Scales, Used, history_of
 from untaken.counterfactual.memory import (
-    Observed,
     PolicyMemory,
     Spans,
     ValueRange,
@@ -30,39 +29,6 @@ from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
 
 SCALE = Scale(spans=Spans(cost=ValueRange(low=0, high=1), steps=ValueRange(low=0, high=1)), weights=Weights())
-
-
-def arm(skill: str, won: int, lost: int, *, cost: float = 0.5, context: str = "ctx") -> list[Observed]:
-    """Runs with the given successes; cost and steps scatter a little around `cost`."""
-    return [
-        seen(
-            f"{skill}{i}",
-            skill,
-            success=float(i < won),
-            cost=cost + 0.01 * (i % 3),
-            steps=0.5,
-            context=context,
-        )
-        for i in range(won + lost)
-    ]
-
-
-def trust(*log: Observed, alternative: str = "b", selected: str = "a") -> AdvantageEstimate:
-    snapshot = PolicyMemory(log).snapshot()
-    chosen, other = snapshot.record(selected, "ctx"), snapshot.record(alternative, "ctx")
-    assert other is not None
-    return compare(other, chosen, SCALE, 0.1)
-
-
-def test_branches_carry_the_advantage_without_the_run_itself() -> None:
-    frame = [seen("f0", "frame", cost=0.0, steps=0.0), seen("f1", "frame", cost=1.0, steps=1.0)]
-    log = [*frame, *arm("a", 0, 6), *arm("b", 6, 0)]
-    run = past("a0", "a|b|c", "a|b", day=9, success=False, cost=0.5, steps=1)
-    branch = evaluate_run(run, PolicyMemory(log)).decisions[0].branches[0]
-    without = trust(*(o for o in log if o.run_id != "a0"))
-    assert branch.support == "supported"
-    assert branch.advantage == pytest.approx(without.advantage)
-    assert 0.9 < branch.p_better <= 1
 
 
 FIGURES = st.one_of(st.none(), st.sampled_from([0.0, 1e-300, 0.5, 1.0, 1e300]), st.floats(0, 10))
@@ -217,10 +183,3 @@ def test_intervals_from_logged_odds_are_those_of_the_runs_once(seed: int) -> Non
             "dr_high",
         ):
             assert getattr(often[name], figure) == pytest.approx(getattr(one, figure)), (name, figure)
-
-
-def test_copies_of_one_run_have_no_spread() -> None:
-    copies = PolicyMemory.build(the_log(0, 4, runs=1)).snapshot()
-    for record in copies.records():
-        assert (record.n_runs, record.spread.n) == (4, 1)
-        assert isinstance(cost_interval(record), Unscored)

@@ -71,30 +71,6 @@ def test_compare_args_name_what_is_compared(desc, keys, expected, actual, want) 
     assert call_matches(spec, call) is want, desc
 
 
-FITS = [
-    ("refund-*", "refund-12", True),
-    ("refund-*", "refund-", True),
-    ("refund-*", "my-refund-1", False),
-    ("get_?", "get_a", True),
-    ("get_?", "get_ab", False),
-    ("[ab]*", "bcd", True),
-    ("[!ab]*", "bcd", False),
-    ("Search", "search", False),
-    ("*", "", True),
-    ("*", "two\nlines", True),
-    ("a[b", "a[b", True),
-    ("[x]y[z]", "[x]y[z]", True),
-    ("[x]y[z]", "xyz", True),
-    ("a.b", "axb", False),
-    ("(a|b)+", "a", False),
-]
-
-
-@pytest.mark.parametrize(("pattern", "text", "want"), FITS)
-def test_glob(pattern: str, text: str, want: bool) -> None:
-    assert matches_glob(pattern, text) is want
-
-
 @pytest.mark.parametrize("text", ["plain", "[mobile_data]x[PERSONA:None]", "a*b?c", "[[", "]", "[!a]"])
 def test_an_escaped_text_fits_itself_alone(text: str) -> None:
     assert matches_glob(escape_glob(text), text)

@@ -169,11 +169,6 @@ def test_the_way_back_is_the_way_there_turned_round(before: PlanGraph, after: Pl
     assert there.equal == back.equal
 
 
-@given(graph=graphs())
-def test_a_graph_does_not_differ_from_itself(graph: PlanGraph) -> None:
-    assert diff_graphs(graph, graph).equal
-
-
 CONDITIONS: list[dict[str, Any]] = [
     {"when": "state.member"},
     {"when_at": "step"},

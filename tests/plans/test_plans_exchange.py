@@ -19,23 +19,6 @@ def shape(graph: Any) -> list[tuple[str, str, bool, list[str]]]:
     return [(node.id, node.title, node.critical, node.deps) for node in graph.sub_goals]
 
 
-def test_node_link_json_is_indented_by_two_and_names_the_direction() -> None:
-    assert export_graph(a_graph("a", {"id": "b", "deps": ["a"]}), "node-link").splitlines()[:3] == [
-        "{",
-        '  "directed": true,',
-        '  "multigraph": false,',
-    ]
-
-
-def test_a_bare_edge_list_is_enough() -> None:
-    graph = parse_graph("from,to\r\nintent,order\r\norder,refund\r\n", name="refund.csv")
-    assert [(node.id, node.deps) for node in graph.sub_goals] == [
-        ("intent", []),
-        ("order", ["intent"]),
-        ("refund", ["order"]),
-    ]
-
-
 FORMULAS = [
     "=1+1",
     "+1",

@@ -65,29 +65,6 @@ def test_an_expected_argument(desc: str, expected: Any, actual: Any, want: bool)
     assert rule_fits(Rule(arguments={"given": expected}), call) is want, desc
 
 
-MATCHES = [
-    ("exact", {"a": {"glob": "x*"}}, {"a": "xy"}, True),
-    ("exact", {"a": {"glob": "x*"}}, {"a": "xy", "b": 1}, False),
-    ("exact", {"a": {"any": True}}, {}, False),
-    ("subset", {"a": {"any": True}}, {"b": 1}, False),
-    ("call_keys", {"a": {"glob": "x*"}, "b": {"contains": "no"}}, {"a": "xy"}, True),
-    ("call_keys", {"a": {"glob": "x*"}}, {"a": "y"}, False),
-]
-
-
-@pytest.mark.parametrize(("match", "expected", "actual", "want"), MATCHES)
-def test_patterns_stand_under_every_way_to_match(match: Any, expected: Any, actual: Any, want: bool) -> None:
-    (call,) = a_run().call("tool", **actual).run().actions
-    assert call_matches(ToolCallSpec(name="tool", arguments=expected, match=match), call) is want
-
-
-def test_the_arguments_themselves_are_never_a_pattern() -> None:
-    """Tools have arguments called `glob` and `regex`."""
-    (call,) = a_run().call("Grep", glob="*.py").run().actions
-    assert call_matches(ToolCallSpec(name="Grep", arguments={"glob": {"literal": "*.py"}}), call)
-    assert not call_matches(ToolCallSpec(name="Grep", arguments={"glob": "*"}), call)
-
-
 HOSTILE = ["(a+)+$", "(a|a)*$", "(a|aa)+b", "(.*a){20}", "(?i)(\\w+\\s*){100}$", "a?" * 90 + "a" * 20]
 
 

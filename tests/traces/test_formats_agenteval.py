@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from foreign_files import codes, converted, maths_record, put
-from reading import Case, case, each, read
+from reading import Case, case, each
 
 
 def said(*messages: tuple[str, str]) -> dict[str, Any]:
@@ -41,11 +41,6 @@ CASES = [
 @each(CASES)
 def test_a_log_of_agenteval_is_read(tmp_path: Path, case: Case) -> None:
     case.holds("agenteval", tmp_path, "prealgebra/3.json")
-
-
-def test_a_run_takes_the_time_that_is_recorded(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, "agenteval", maths_record())
-    assert (run.finished.ts - run.started.ts).total_seconds() == 12.5
 
 
 def test_a_folder_is_one_ledger_and_a_bad_file_costs_only_itself(tmp_path: Path) -> None:

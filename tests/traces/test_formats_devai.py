@@ -11,7 +11,7 @@ from foreign_files import codes, converted, devai_human, devai_sheet, devai_step
 from reading import Case, case, each
 from trace_records import put_record
 
-from untaken.ledger import Message, Observation, Run, Verdict
+from untaken.ledger import Run, Verdict
 from untaken.plans import PlanGraph, edges, load_graphs
 from untaken.scoring import score_run
 
@@ -35,31 +35,6 @@ def imported(tmp_path: Path, **files: Any) -> tuple[list[Run], PlanGraph, set[st
 
 def verdicts(run: Run) -> dict[tuple[str, str], bool | None]:
     return {(e.by, e.sub_goal): e.passed for e in run.events if isinstance(e, Verdict)}
-
-
-def test_an_instance_becomes_a_plan_graph(tmp_path: Path) -> None:
-    runs, graph, found = imported(tmp_path, plan=devai_sheet())
-    assert (runs, found) == ([], {"no-runs"})
-    assert (graph.id, graph.tasks) == ("devai-01_Boat", ["01_Boat"])
-    assert [node.id for node in graph.sub_goals] == ["R0", "R1", "R2"]
-    assert edges(graph) == [("R0", "R1"), ("R1", "R2")]
-    node = graph.sub_goals[1]
-    assert (node.title, node.critical) == ("Thing 1 is there.", False)
-    assert node.metadata == {"requirement_id": "1", "category": "Things"}
-
-
-def test_sheets_of_one_agent_and_task_are_one_run(tmp_path: Path) -> None:
-    human, judge = devai_human(True, False, True, executed=False), devai_sheet(True, True, True)
-    (run,), graph, found = imported(tmp_path, plan=devai_sheet(), human=human, judge=judge)
-    assert not found
-    assert (run.run_id, run.agent, run.task_id) == ("devai/Crew/01_Boat", "Crew", "01_Boat")
-    assert run.started.graph == graph.id
-    judged = {("human:consensus", f"R{n}"): n != 1 for n in range(3)}
-    assert verdicts(run) == judged | {("judge:agent_as_a_judge/gray_box", f"R{n}"): True for n in range(3)}
-    assert (run.finished.success, run.finished.steps, run.finished.cost) == (False, None, None)
-    assert run.finished.metrics == {"satisfied_all_requirements": False, "satisfied_all_preferences": False}
-    score = score_run(run, graph, verdicts=("human:*",))
-    assert (score.completed, score.completed_with_deps, score.completed_with_deps_all) == (2, 1, 1)
 
 
 @pytest.mark.parametrize("kind", ["human", "judge"])
@@ -148,23 +123,6 @@ STEP_LIST = [
     devai_step(2, "think hard", None),
     devai_step(3, {"kind": "x"}, {"out": 1}),
 ]
-
-
-def test_a_trajectory_gives_actions_cost_and_time(tmp_path: Path) -> None:
-    (run,), graph, found = imported(
-        tmp_path, plan=devai_sheet(), steps=STEP_LIST, human=devai_human(True, True, True)
-    )
-    assert not found
-    assert [(c.tool, c.arguments) for c in run.actions] == [
-        ("Running command", {"input": "ls"}),
-        ("action", {"input": "think hard"}),
-        ("action", {"kind": "x"}),
-    ]
-    assert [e.content for e in run.events if isinstance(e, Observation)] == ["a b", {"out": 1}]
-    assert [e.role for e in run.events if isinstance(e, Message)] == ["user", *["assistant"] * 4]
-    assert (run.finished.steps, run.finished.cost, run.started.model) == (4, 1.0, "gpt-9")
-    assert run.finished.metrics["total_time"] == 8.0
-    assert score_run(run, graph).completed == 3
 
 
 STEP_FAULTS = [

@@ -11,7 +11,7 @@ from foreign_files import codes, converted, put, tau_answer, tau_call, tau_recor
 from reading import Case, case, each
 
 from untaken.errors import Unscored
-from untaken.ledger import Message, Observation, Run, ToolCall, context_hash
+from untaken.ledger import Message, Observation, Run
 from untaken.plans import load_graphs, validate
 from untaken.scoring import score_run
 from untaken.traces import Conversion
@@ -152,53 +152,6 @@ def test_faulty_trajectories_keep_their_run(
     assert [(call.tool, call.arguments) for call in run.actions] == calls
     assert found - {"synthetic-timestamps"} == ({code} if code else set())
     assert len({call.call_id for call in run.actions}) == len(run.actions)
-
-
-def test_each_answer_goes_to_its_own_call(tmp_path: Path) -> None:
-    both = tau_call("look", {}, "a")
-    both["tool_calls"] += tau_call("buy", {}, "b")["tool_calls"]
-    run, _ = one_run(tmp_path, traj=[both, tau_answer("of b", "b"), tau_answer("of a", "a")])
-    tools = {e.call_id: e.tool for e in run.of(ToolCall)}
-    answers = run.of(Observation)
-    assert [(tools[e.call_id or ""], e.content) for e in answers] == [("buy", "of b"), ("look", "of a")]
-
-
-def test_an_answer_that_begins_with_error_did_not_succeed(tmp_path: Path) -> None:
-    traj = [
-        tau_call("look", {}, "1"), tau_answer("Error: closed", "1"),
-        tau_call("look", {}, "2"), tau_answer("open", "2"),
-        tau_call("buy", {}, "3"), tau_answer("", "3"),
-        tau_call("leave", {}, "4"),
-    ]  # fmt: skip
-    run, _ = one_run(tmp_path, traj=traj)
-    assert [seen.ok for seen in run.of(Observation)] == [False, True, True]
-    done = [selection.context["done"] for selection in run.selections]
-    assert done == [{}, {}, {"look": 1}, {"buy": 1, "look": 1}]
-
-
-def test_alternatives_come_from_all_runs_of_the_task(tmp_path: Path) -> None:
-    other = tau_record(trial=1, traj=[tau_call("swim", {}, "x")])
-    unrelated = tau_record(task_id=8, traj=[tau_call("fly", {}, "x")])
-    _, runs = read(tmp_path, tau_record(), other, unrelated)
-    first = runs[0].selections[0]
-    assert (first.selected, first.alternatives) == ("look", ["buy", "swim"])
-    assert first.context_hash == context_hash({"task": "tau-bench-airline-7", "done": {}})
-
-
-def test_nothing_expected_is_unscored_and_named(tmp_path: Path) -> None:
-    talk = [{"name": "respond", "kwargs": {}}]
-    run, found = one_run(tmp_path, info={"task": {"actions": talk}})
-    (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
-    assert "nothing-expected" in found
-    assert isinstance(score_run(run, graph).completion, Unscored)
-
-
-def test_trials_lie_one_after_the_other_whatever_their_order(tmp_path: Path) -> None:
-    records = [tau_record(trial=t, task_id=task) for t in (2, 0, 1) for task in ("a", "b")]
-    _, runs = read(tmp_path, *records)
-    times = {t: [e.ts for r in runs if r.started.task_repeat == t for e in r.events] for t in range(3)}
-    assert max(times[0]) < min(times[1])
-    assert max(times[1]) < min(times[2])
 
 
 def test_a_task_that_changed_between_files_has_two_plans(tmp_path: Path) -> None:

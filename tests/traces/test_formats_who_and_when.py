@@ -24,7 +24,7 @@ from reading import Case, case, each
 from untaken import limits
 from untaken.analysis.failure_modes.root_causes import root_cause_agreement
 from untaken.errors import Unscored
-from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict, context_hash
+from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict
 from untaken.scoring import score_outcome
 from untaken.traces import Conversion, sniff
 
@@ -51,42 +51,10 @@ def said(run: Run) -> list[tuple[str, Any]]:
     ]
 
 
-SPEAKERS = ["Ferry_Expert", "Python_Expert", "terminal", "Ferry_Expert", "terminal"]
-RECORDS = [
-    (hand_crafted_record(), [entry["role"] for entry in hand_crafted_record()["history"]], "hand-crafted",
-     12),
-    (generated_record(), SPEAKERS, "algorithm-generated", 3),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("record", "roles", "agent", "steps"), RECORDS, ids=["a team", "a group chat"])
-def test_entry_n_is_the_nth_message_or_observation_of_whom_it_names(
-    tmp_path: Path, record: dict[str, Any], roles: list[str], agent: str, steps: int
-) -> None:
-    run = one(tmp_path, record)
-    assert said(run) == [
-        (role, entry["content"]) for role, entry in zip(roles, record["history"], strict=True)
-    ]
-    assert (run.agent, run.finished.steps) == (agent, steps)
-    assert one(tmp_path / "named", record, agent="crew").agent == "crew"
-
-
 def context(*, loop: bool | None, progress: bool | None, last: str) -> dict[str, Any]:
     satisfied = None if loop is None else False
     flags = {"is_request_satisfied": satisfied, "is_in_loop": loop, "is_progress_being_made": progress}
     return {**flags, "last_speaker": last}
-
-
-def test_each_choice_of_the_orchestrator_is_a_decision_among_its_team(tmp_path: Path) -> None:
-    """Its context is the flags before, and the agent that was chosen last."""
-    run = one(tmp_path, hand_crafted_record())
-    assert [(s.selected, s.alternatives, s.context) for s in run.selections] == [
-        ("WebSurfer", ["Assistant", "FileSurfer"], context(loop=False, progress=True, last="human")),
-        ("WebSurfer", ["Assistant", "FileSurfer"], context(loop=True, progress=False, last="WebSurfer")),
-        ("FileSurfer", ["Assistant", "WebSurfer"], context(loop=False, progress=True, last="WebSurfer")),
-    ]
-    assert all(s.context_hash == context_hash(s.context) for s in run.selections)
-    assert run.finished.limit == "Max rounds (3) reached."
 
 
 def test_without_a_plan_the_alternatives_are_whom_the_run_turns_to(tmp_path: Path) -> None:
