@@ -14,6 +14,12 @@ from trace_records import put_record, written
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall, Verdict
 from untaken.traces import Conversion, sniff
 
+
+def _calls(run: Run) -> dict[str, dict[str, Any]]:
+    """The arguments of each call by its id."""
+    return {call.call_id: call.arguments for call in run.of(ToolCall)}
+
+
 FACTS: Final[Mapping[str, Callable[[Run], Any]]] = {
     "run": lambda run: run.run_id,
     "agent": lambda run: run.agent,
@@ -34,7 +40,11 @@ FACTS: Final[Mapping[str, Callable[[Run], Any]]] = {
     "answers": lambda run: [(seen.content, seen.ok) for seen in run.of(Observation)],
     "seen": lambda run: [seen.content for seen in run.of(Observation)],
     "ok": lambda run: [seen.ok for seen in run.of(Observation)],
+    "joined": lambda run: [(_calls(run)[seen.call_id or ""], seen.content) for seen in run.of(Observation)],
     "answered": lambda run: [seen.call_id for seen in run.of(Observation)],
+    "alternatives": lambda run: [each.alternatives for each in run.selections],
+    "contexts": lambda run: [each.context for each in run.selections],
+    "began": lambda run: run.started.ts.isoformat(),
     "plans": lambda run: [list(plan.sub_goals) for plan in run.of(Plan)],
     "blamed": lambda run: [(each.sub_goal, len(each.evidence or [])) for each in run.of(Verdict)],
     "success": lambda run: run.finished.success,

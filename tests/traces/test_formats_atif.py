@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from foreign_files import converted
-from reading import Case, case, each, facts, read
+from reading import Case, case, each, facts
 from trace_records import put_record
 
-from untaken.ledger import Observation, ToolCall
 from untaken.traces import Confidence, sample_of, sniff
 from untaken.traces.atif import recognise
 
@@ -51,7 +50,11 @@ PRICED, UNPRICED = step(1, metrics={"cost_usd": 0.5}), step(2, metrics={"prompt_
 CONTRADICTS, PARTLY = {"total-contradicts-parts"}, {"partly-recorded"}
 TODO = call("TodoWrite", todos=[{"content": "look"}, {"content": "fix"}])
 CHILD = trajectory(step(1, message="child"), trajectory_id="t2")
+PARALLEL = step(2, tool_calls=[call("bash", n=2), call("bash", n=3)], observation=answer("two", "three"))
 CASES = [
+    case("an answer is of its own step where an earlier call with the id was left open",
+         trajectory(step(1, tool_calls=[call("bash", n=1)]), PARALLEL),
+         joined=[({"n": 2}, "two"), ({"n": 3}, "three")]),
     case("steps become messages, calls and answers", trajectory(step(1, "user", "Fix it."), LS),
          agent="openhands", model="m", said=[("user", "Fix it."), ("assistant", "…")],
          calls=[("bash", {"command": "ls"})], answers=[("a.py", None)], answered=["c1"], success=None,
@@ -118,11 +121,3 @@ def test_every_version_is_recognised(version: str) -> None:
     text = f'{{"schema_version": "{version}", "steps": []}}'.encode()
     assert sniff("x.json", text) == "atif"
     assert recognise(sample_of("x.json", text)) is Confidence.CERTAIN
-
-
-def test_an_answer_is_of_its_own_step_where_an_earlier_call_with_the_id_was_left_open(tmp_path: Path) -> None:
-    parallel = step(2, tool_calls=[call("bash", n=2), call("bash", n=3)], observation=answer("two", "three"))
-    content = trajectory(step(1, tool_calls=[call("bash", n=1)]), parallel)
-    _, (run,) = read(tmp_path, "atif", content)
-    calls = {made.call_id: made.arguments["n"] for made in run.of(ToolCall)}
-    assert [(calls[o.call_id or ""], o.content) for o in run.of(Observation)] == [(2, "two"), (3, "three")]

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from foreign_files import lines
-from reading import Case, case, each, read
+from reading import Case, case, each
 
-from untaken.ledger import Observation, ToolCall
 from untaken.traces.claude_code import parents_first
 
 
@@ -102,7 +101,13 @@ SESSIONS = [
 ENDED = {
     "type": "result", "subtype": "error_max_turns", "is_error": True, "num_turns": 7, "total_cost_usd": 0.5,
 }  # fmt: skip
+NUMBERED = [streamed("assistant", use("Bash:0", n=n), name=f"m{n}") for n in (1, 2, 3)]
+"""Some models number the calls of each reply from 0; the first of these was cut off."""
+REPLIED = [streamed("user", result("Bash:0", words)) for words in ("two", "three")]
 LOGS = [
+    case("an id that a later reply uses again is of another call",
+         lines(INIT, *NUMBERED[:2], REPLIED[0], NUMBERED[2], REPLIED[1]), tools=["Bash"] * 3,
+         joined=[({"n": 2}, "two"), ({"n": 3}, "three")]),
     case("a log says how the program ended and not whether it succeeded",
          lines(INIT, streamed("assistant", use("t1")), {**ENDED, "session_id": "s1"}),
          success=None, limit="turns", steps=7, cost=0.5, error="error_max_turns"),
@@ -128,17 +133,6 @@ def test_a_log_of_claude_code_is_read(tmp_path: Path, case: Case) -> None:
 def test_parents_that_form_a_ring_lose_no_line(parents: tuple[str, str]) -> None:
     lines = [line(name, parent, "user", name) for name, parent in zip("ab", parents, strict=True)]
     assert sorted(one["uuid"] for one in parents_first(lines)) == ["a", "b"]
-
-
-def test_an_id_that_a_later_reply_uses_again_is_of_another_call(tmp_path: Path) -> None:
-    """Some models number the calls of each reply from 0; the first of these was cut off."""
-    replies = [streamed("assistant", use("Bash:0", n=n), name=f"m{n}") for n in (1, 2, 3)]
-    answers = [streamed("user", result("Bash:0", words)) for words in ("two", "three")]
-    log = lines(INIT, replies[0], replies[1], answers[0], replies[2], answers[1])
-    _, (run,) = read(tmp_path, "claude-code", log, "log.txt")
-    calls = {call.call_id: call.arguments["n"] for call in run.of(ToolCall)}
-    assert list(calls.values()) == [1, 2, 3]
-    assert [(calls[o.call_id or ""], o.content) for o in run.of(Observation)] == [(2, "two"), (3, "three")]
 
 
 def cursor(number: int, kind: str, done: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -280,6 +280,7 @@ SERVICE = [
     {"type": "mcp_call", "id": "m1", "name": "roll", "arguments": "{}", "output": "4", "error": None},
     {"type": "mcp_call", "id": "m2", "name": "roll", "arguments": "{}", "output": None, "error": "no dice"},
 ]
+LATE = {"custom_id": "t2", "response": None, "error": {"code": "batch_expired", "message": "too late"}}
 BROKEN = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": "{da"}}]}
 PLAN = {"name": "update_plan", "arguments": json.dumps({"plan": [{"step": "look", "status": "pending"}]})}
 AUTOGEN_CALLS = [
@@ -323,6 +324,9 @@ CASES = [
          {**ABOUT, "messages": CHAT, "usage": {"prompt_tokens": 5}}, run="openai-messages/s1", task="t",
          agent="clerk", model="m", success=False, metrics={"input_tokens": 5.0}, steps=2),
     CALLS,
+    case("a batch gives a run for each request that was answered",
+         lines({"id": "r1", "custom_id": "t1", "response": ANSWERED}, LATE), run="openai-messages/t1",
+         task="t1", agent="m", metrics={"input_tokens": 3.0}, counts={"not-this-format": 1}),
     case("an error of a call is that of the run",
          {"messages": [GO], "response": {}, "error_str": "Rate limit."}, error="Rate limit."),
     case("arguments that are no JSON are kept as text", [GO, BROKEN], calls=[("look", {"_unparsed": "{da"})],
@@ -349,17 +353,6 @@ def test_a_file_of_messages_is_read(tmp_path: Path, case: Case) -> None:
 def test_a_call_takes_the_time_that_its_log_says(tmp_path: Path) -> None:
     _, (run,) = read(tmp_path, "openai-messages", CALLS.content)
     assert (run.of(Observation)[0].ts - run.started.ts).total_seconds() == 5
-
-
-def test_a_batch_gives_a_run_for_each_request_that_was_answered(tmp_path: Path) -> None:
-    late = {"custom_id": "t2", "response": None, "error": {"code": "batch_expired", "message": "too late"}}
-    batch = lines({"id": "r1", "custom_id": "t1", "response": ANSWERED}, late)
-    done, (run,) = read(tmp_path, "openai-messages", batch)
-    assert (run.run_id, run.task_id, run.agent) == ("openai-messages/t1", "t1", "m")
-    assert run.finished.metrics == {"input_tokens": 3.0}
-    assert [f.message for f in done.findings if f.code == "not-this-format"] == [
-        "record t2 has no message: too late"
-    ]
 
 
 @pytest.mark.parametrize("name", ["langgraph_state.json", "langchain_messages.json"])

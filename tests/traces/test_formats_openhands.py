@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from foreign_files import lines
-from reading import Case, case, each, read
+from reading import Case, case, each
 from trace_records import put_record
 
-from untaken.ledger import Observation, ToolCall
 from untaken.traces import sniff
 
 AT = "2026-01-01T00:00:00Z"
@@ -134,6 +133,7 @@ LATER = history(FAILED, step("wait", results=[{"extracted_content": "waited"}], 
 CASES = [
     case("actions after one that failed have no result and later ones keep theirs", LATER,
          tools=["click", "type", "send", "wait"], steps=2, metrics={"input_tokens": 10.0},
+         joined=[({"index": 0}, "clicked"), ({"index": 1}, "no field"), ({"index": 0}, "waited")],
          answers=[("clicked", True), ("no field", False), ("waited", True)]),
     case("both versions say where the agent is",
          history(step("click", results=SEEN, current_state={"memory": "one"}),
@@ -151,9 +151,3 @@ CASES = [
 @each(CASES)
 def test_a_history_of_browser_use_is_read(tmp_path: Path, case: Case) -> None:
     case.holds("browser-use", tmp_path, sniffed=True)
-
-
-def test_a_result_is_that_of_its_own_action(tmp_path: Path) -> None:
-    _, (run,) = read(tmp_path, "browser-use", LATER)
-    tools = {call.call_id: call.tool for call in run.of(ToolCall)}
-    assert [tools[seen.call_id] for seen in run.of(Observation)] == ["click", "type", "wait"]

@@ -30,8 +30,7 @@ from untaken.traces.tau2_runs import agent_name
 
 def one_run(tmp_path: Path, **changed: Any) -> tuple[Run, set[str]]:
     """The run of a document whose simulation differs in some ways."""
-    document = tau2_document(simulations=[tau2_simulation(ACTION, **changed)])
-    conversion, (run,) = read(tmp_path, "tau2-bench", document)
+    conversion, (run,) = read(tmp_path, "tau2-bench", simulated(ACTION, **changed))
     return run, set(codes(conversion)) - {"naive-timestamps"}
 
 
@@ -54,12 +53,30 @@ def test_a_simulation_becomes_a_run(tmp_path: Path) -> None:
     assert (verdict.sub_goal, verdict.passed, verdict.by) == ("a0_buy", True, "test")
 
 
+def simulated(action: dict[str, Any] | None = ACTION, **changed: Any) -> dict[str, Any]:
+    """A document with one simulation."""
+    return tau2_document(simulations=[tau2_simulation(action, **changed)])
+
+
 def ended(reason: str = "user_stop", reward: float | None = 0.0) -> dict[str, Any]:
     info = None if reward is None else {"reward": reward}
-    return tau2_document(simulations=[tau2_simulation(ACTION, termination_reason=reason, reward_info=info)])
+    return simulated(termination_reason=reason, reward_info=info)
 
 
-OUTCOMES = [
+TIMES = [
+    ("with a zone", "2025-08-01T12:00:01+02:00", "2025-08-01T10:00:01+00:00"),
+    ("no start: the first message", None, "2025-08-01T10:00:01+00:00"),
+    ("nonsense: the first message", "noon", "2025-08-01T10:00:01+00:00"),
+    ("a start after the messages", at(30), "2025-08-01T10:00:30+00:00"),
+]
+CALLED = (tau2_call("buy", {"seat": 3}, "assistant", "a"), tau2_call("look", {}, "assistant", "b"))
+ANSWERS = [{"role": "tool", "id": name, "content": f"of {name}", "error": name == "b"} for name in "ba"]
+BUNDLE = {"role": "tool", "tool_messages": ANSWERS, "timestamp": at(4)}
+AS_TEXT = tau2_call("buy", '{"seat": 3}', "assistant", "a")
+TIMELESS = {"start_time": None, "end_time": None, "messages": [{"role": "assistant", "content": "Hello."}]}
+ALL = tau2_document()
+TWICE = {**ALL, "tasks": ALL["tasks"] * 2, "simulations": ALL["simulations"] * 2}
+CASES = [
     case("a failure", ended(), success=False, error=None, limit=None),
     case("an infrastructure error is no failure", ended("infrastructure_error"), success=None,
          error="infrastructure_error", limit=None, found={"infrastructure-error"}),
@@ -71,11 +88,24 @@ OUTCOMES = [
          limit="max_steps", missing={"ended-by-limit"}),
     case("too many errors are a failure by an error", ended("too_many_errors"), success=False,
          error="too_many_errors", limit=None),
+    case("zero cost of one run among priced ones is kept",
+         tau2_document(simulations=[tau2_simulation(ACTION, trial=n, agent_cost=0.5 * n) for n in (0, 1)]),
+         all_cost=[0.0, 0.5], missing={"unpriced-cost"}),
+    case("a message that bundles answers counts as these answers",
+         simulated(messages=[tau2_message("assistant", None, 3, *CALLED), BUNDLE]), answered=["b", "a"],
+         answers=[("of b", False), ("of a", True)], codes={"naive-timestamps"}),
+    case("arguments written as text are read",
+         simulated(messages=[tau2_message("assistant", None, 3, AS_TEXT)]), calls=[("buy", {"seat": 3})]),
+    *(case(f"a time {desc}", simulated(start_time=time), began=want) for desc, time, want in TIMES),
+    case("no time at all is made up and named", simulated(None, trial=3, **TIMELESS),
+         began="2000-01-04T00:00:00+00:00", counts={"synthetic-timestamps": 1}),
+    case("duplicate tasks and runs are named", TWICE, count=1,
+         counts={"duplicate-task": 1, "duplicate-run": 1}),
 ]  # fmt: skip
 
 
-@each(OUTCOMES)
-def test_how_a_simulation_ended(tmp_path: Path, case: Row) -> None:
+@each(CASES)
+def test_results_are_read(tmp_path: Path, case: Row) -> None:
     case.holds("tau2-bench", tmp_path)
 
 
@@ -85,13 +115,6 @@ def test_zero_cost_throughout_is_an_unpriced_model(tmp_path: Path) -> None:
     conversion, runs = read(tmp_path, "tau2-bench", tau2_document(simulations=simulations))
     assert [run.finished.cost for run in runs if run.finished] == [None, None]
     assert codes(conversion)["unpriced-cost"] == 1
-
-
-def test_zero_cost_of_one_run_among_priced_ones_is_kept(tmp_path: Path) -> None:
-    simulations = [tau2_simulation(ACTION, trial=0, agent_cost=0.0), tau2_simulation(ACTION, trial=1)]
-    conversion, runs = read(tmp_path, "tau2-bench", tau2_document(simulations=simulations))
-    assert [run.finished.cost for run in runs if run.finished] == [0.0, 0.5]
-    assert "unpriced-cost" not in codes(conversion)
 
 
 def check(match: Any, action: dict[str, Any] = ACTION) -> dict[str, Any]:
@@ -161,47 +184,6 @@ def test_nothing_expected_is_unscored_but_no_criteria_is_no_graph(
     assert isinstance(graph, Unscored) or isinstance(score_run(run, graph).completion, Unscored)
 
 
-def test_a_message_that_bundles_answers_counts_as_these_answers(tmp_path: Path) -> None:
-    calls = (tau2_call("buy", {"seat": 3}, "assistant", "a"), tau2_call("look", {}, "assistant", "b"))
-    answers = [{"role": "tool", "id": name, "content": f"of {name}", "error": name == "b"} for name in "ba"]
-    bundle = {"role": "tool", "tool_messages": answers, "timestamp": at(4)}
-    run, found = one_run(tmp_path, messages=[tau2_message("assistant", None, 3, *calls), bundle])
-    assert {seen.call_id: (seen.content, seen.ok) for seen in run.of(Observation)} == {
-        "a": ("of a", True), "b": ("of b", False),
-    }  # fmt: skip
-    assert not found
-
-
-def test_arguments_written_as_text_are_read(tmp_path: Path) -> None:
-    call = tau2_call("buy", '{"seat": 3}', "assistant", "a")
-    run, _ = one_run(tmp_path, messages=[tau2_message("assistant", None, 3, call)])
-    assert run.actions[0].arguments == {"seat": 3}
-
-
-TIMES = [
-    ("with a zone", "2025-08-01T12:00:01+02:00", "2025-08-01T10:00:01+00:00"),
-    ("no start: the first message", None, "2025-08-01T10:00:01+00:00"),
-    ("nonsense: the first message", "noon", "2025-08-01T10:00:01+00:00"),
-    ("a start after the messages", at(30), "2025-08-01T10:00:30+00:00"),
-]
-
-
-@pytest.mark.parametrize(("desc", "start_time", "want"), TIMES, ids=[one[0] for one in TIMES])
-def test_times(tmp_path: Path, desc: str, start_time: Any, want: Any) -> None:
-    run, _ = one_run(tmp_path, start_time=start_time)
-    stamps = [event.ts for event in run.events]
-    assert stamps == sorted(stamps)
-    assert stamps[0].isoformat() == want
-
-
-def test_no_time_at_all_is_made_up_and_named(tmp_path: Path) -> None:
-    messages = [{"role": "assistant", "content": "Hello."}]
-    simulation = tau2_simulation(None, trial=3, start_time=None, end_time=None, messages=messages)
-    conversion, (run,) = read(tmp_path, "tau2-bench", tau2_document(simulations=[simulation]))
-    assert codes(conversion)["synthetic-timestamps"] == 1
-    assert run.started.ts.isoformat() == "2000-01-04T00:00:00+00:00"
-
-
 MODELS = [
     ("gpt-4.1", "llm_agent", "gpt-4.1"),
     ("openai/gpt-4.1", None, "gpt-4.1"),
@@ -262,12 +244,3 @@ def test_a_lone_simulation_is_a_run(tmp_path: Path) -> None:
     conversion, runs = read(tmp_path, "tau2-bench", tau2_simulation(ACTION), "gpt-9_airline.json")
     assert fact(conversion, runs, "task", None) == "tau2-bench-airline-7"
     assert all(field.path for field in conversion.losses[0].fields)
-
-
-def test_duplicate_tasks_and_runs_are_named(tmp_path: Path) -> None:
-    document = tau2_document()
-    document["tasks"] *= 2
-    document["simulations"] *= 2
-    conversion, runs = read(tmp_path, "tau2-bench", document)
-    found = codes(conversion)
-    assert (len(runs), found["duplicate-task"], found["duplicate-run"]) == (1, 1, 1)

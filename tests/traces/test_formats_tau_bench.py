@@ -70,7 +70,28 @@ CRASHED = {"task_id": 7, "trial": 1, "reward": 0.0, "info": {"error": "boom"}, "
 GOOD, ANOTHER = json.dumps(tau_record()), json.dumps(tau_record(trial=1))
 CUT_OFF = f'[{GOOD}, {{"task_id": 1, oops}}, 17, {{"task_id": {{}}}}, {ANOTHER}, {{"task_id"'
 LONG = [tau_record(task_id="x" * 5000 + end, traj=[tau_call("y" * 5000, {})]) for end in "ab"]
-RUN = "tau-bench/gpt-9/airline/7/0"
+Calls = list[tuple[str, dict[str, Any]]]
+LOOK: tuple[str, dict[str, Any]] = ("look", {})
+NAMELESS = {"role": "assistant", "tool_calls": [{"id": "c", "function": None}]}
+AGAIN = [tau_call("look", {}), tau_answer("a"), tau_call("look", {}), tau_answer("b")]
+NO_IDS = [one for tool in ("look", "buy") for one in (tau_call(tool, {}, None), tau_answer("a", None))]
+CUT = [tau_call("buy", '{"seat": 3'), tau_answer("Error: what?")]
+TRAJECTORIES: list[tuple[str, Any, Calls, str | None]] = [
+    ("arguments that are no JSON are kept as text", CUT, [("buy", {"_unparsed": '{"seat": 3'})],
+     "malformed-arguments"),
+    ("arguments that are a list are kept as text", [tau_call("buy", "[3]")],
+     [("buy", {"_unparsed": "[3]"})], "malformed-arguments"),
+    ("no arguments are no arguments", [tau_call("look", "")], [LOOK], None),
+    ("null arguments are no arguments", [tau_call("look", None)], [LOOK], None),
+    ("a call without a name", [NAMELESS], [("(unnamed)", {})], "call-without-name"),
+    ("an answer to nothing", [tau_answer("?")], [], "observation-without-call"),
+    ("a null trajectory", None, [], "missing-trajectory"),
+    ("messages that are no objects", [None, "hello", 3], [], None),
+    ("an empty message", [{}, {"role": None, "content": ""}], [], None),
+    ("one id for two calls", AGAIN, [LOOK, LOOK], "reused-call-id"),
+    ("calls without ids", NO_IDS, [LOOK, ("buy", {})], None),
+]  # fmt: skip
+RUN, MADE_UP = "tau-bench/gpt-9/airline/7/0", "synthetic-timestamps"
 CASES = [
     *(case(f"success is a reward of one: {desc}", [tau_record(reward=reward)], success=want, found=code)
       for desc, reward, want, code in REWARDS),
@@ -83,6 +104,8 @@ CASES = [
     case("the same record twice is one run and another is kept apart",
          [tau_record(), tau_record(), tau_record(reward=0.0)], runs=[RUN, f"{RUN}~2"],
          counts={"duplicate-run": 2}),
+    *(case(desc, [tau_record(traj=traj)], calls=calls, codes={MADE_UP, code or MADE_UP})
+      for desc, traj, calls, code in TRAJECTORIES),
     case("a name that is too long is cut and named", LONG, count=2, counts={"name-cut": 1}),
 ]  # fmt: skip
 
@@ -117,41 +140,6 @@ def test_agent_and_domain_are_recognised_by_the_files_name_where_they_are_not_sa
     case(name, [tau_record()], agent=agent, task=task, found=found).holds("tau-bench", tmp_path, name)
     said = case(name, None, agent="Ann's agent", task=task, missing={"unknown-agent"})
     said.of("tau-bench", tmp_path / "said", tmp_path / "in" / name, agent="Ann's agent")
-
-
-Calls = list[tuple[str, dict[str, Any]]]
-LOOK: tuple[str, dict[str, Any]] = ("look", {})
-NAMELESS = {"role": "assistant", "tool_calls": [{"id": "c", "function": None}]}
-AGAIN = [tau_call("look", {}), tau_answer("a"), tau_call("look", {}), tau_answer("b")]
-NO_IDS = [one for tool in ("look", "buy") for one in (tau_call(tool, {}, None), tau_answer("a", None))]
-CUT = [tau_call("buy", '{"seat": 3'), tau_answer("Error: what?")]
-TRAJECTORIES: list[tuple[str, Any, Calls, str | None]] = [
-    ("arguments that are no JSON are kept as text", CUT, [("buy", {"_unparsed": '{"seat": 3'})],
-     "malformed-arguments"),
-    ("arguments that are a list are kept as text", [tau_call("buy", "[3]")],
-     [("buy", {"_unparsed": "[3]"})], "malformed-arguments"),
-    ("no arguments are no arguments", [tau_call("look", "")], [LOOK], None),
-    ("null arguments are no arguments", [tau_call("look", None)], [LOOK], None),
-    ("a call without a name", [NAMELESS], [("(unnamed)", {})], "call-without-name"),
-    ("an answer to nothing", [tau_answer("?")], [], "observation-without-call"),
-    ("a null trajectory", None, [], "missing-trajectory"),
-    ("messages that are no objects", [None, "hello", 3], [], None),
-    ("an empty message", [{}, {"role": None, "content": ""}], [], None),
-    ("one id for two calls", AGAIN, [LOOK, LOOK], "reused-call-id"),
-    ("calls without ids", NO_IDS, [LOOK, ("buy", {})], None),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("desc", "traj", "calls", "code"), TRAJECTORIES, ids=[one[0] for one in TRAJECTORIES]
-)
-def test_faulty_trajectories_keep_their_run(
-    tmp_path: Path, desc: str, traj: Any, calls: Calls, code: str | None
-) -> None:
-    run, found = one_run(tmp_path, traj=traj)
-    assert [(call.tool, call.arguments) for call in run.actions] == calls
-    assert found - {"synthetic-timestamps"} == ({code} if code else set())
-    assert len({call.call_id for call in run.actions}) == len(run.actions)
 
 
 def test_a_task_that_changed_between_files_has_two_plans(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from reading import Case, case, each
 from untaken import limits
 from untaken.analysis.failure_modes.root_causes import root_cause_agreement
 from untaken.errors import Unscored
-from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict
+from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, Verdict
 from untaken.scoring import score_outcome
 from untaken.traces import Conversion, sniff
 
@@ -57,11 +57,6 @@ def context(*, loop: bool | None, progress: bool | None, last: str) -> dict[str,
     return {**flags, "last_speaker": last}
 
 
-def test_without_a_plan_the_alternatives_are_whom_the_run_turns_to(tmp_path: Path) -> None:
-    run = one(tmp_path, orchestrated(*magentic_turn("WebSurfer", "a"), *magentic_turn("Coder", "b")))
-    assert [s.alternatives for s in run.selections] == [["Coder"], ["WebSurfer"]]
-
-
 def test_a_team_of_thousands_fills_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "DECISIONS_CHARS", 1_000)
     chosen = [{"role": f"Orchestrator (-> Agent{n:02})", "content": "Go."} for n in range(60)]
@@ -69,36 +64,6 @@ def test_a_team_of_thousands_fills_no_disk(tmp_path: Path, monkeypatch: pytest.M
     listed = sum(len(name) for each in run.of(SkillSelection) for name in each.alternatives)
     assert 0 < listed <= 1_000
     assert len([each for each in run.of(Message) if "->" in each.role]) == 60
-
-
-def test_a_broken_ledger_leaves_its_flags_unknown_and_the_next_one_counts_again(tmp_path: Path) -> None:
-    broken = {"role": "Orchestrator (thought)", "content": 'Updated Ledger:\n{"is_in_loop": {"answer": tr'}
-    turn = magentic_turn("WebSurfer", "a")
-    conversion, (run,) = read(tmp_path, orchestrated(*turn, broken, *turn[1:], *turn))
-    assert [s.context["is_in_loop"] for s in run.selections] == [False, None, False]
-    assert codes(conversion)["unreadable-progress"] == 1
-    states = [event.state for event in run.of(State)]
-    assert [state["is_in_loop"] for state in states] == [False, None, False]
-
-
-def test_what_follows_a_ledger_in_its_text_does_no_harm(tmp_path: Path) -> None:
-    ledger = magentic_ledger("WebSurfer", loop=True)
-    ledger["content"] += "\nsome.py:216: UserWarning: {mismatch}"
-    conversion, (run,) = read(tmp_path, orchestrated(ledger, *magentic_turn("WebSurfer", "a")[1:]))
-    assert run.selections[0].context["is_in_loop"] is True
-    assert "unreadable-progress" not in codes(conversion)
-
-
-def test_flags_written_as_text_are_read(tmp_path: Path) -> None:
-    turn = magentic_turn("WebSurfer", "a", loop="True", progress="false")
-    conversion, (run,) = read(tmp_path, orchestrated(*turn))
-    assert run.selections[0].context == context(loop=True, progress=False, last="human")
-    assert codes(conversion)["flag-as-text"] == 1
-
-
-def test_a_choice_that_the_ledger_did_not_name_is_noticed(tmp_path: Path) -> None:
-    record = orchestrated(magentic_ledger("FileSurfer"), *magentic_turn("WebSurfer", "a")[1:])
-    assert codes(read(tmp_path, record)[0])["choice-differs-from-ledger"] == 1
 
 
 PLANS = [
@@ -118,15 +83,6 @@ def test_a_new_plan_is_a_replan_where_steps_or_facts_differ(
     plans = run.of(Plan)
     assert [event.reason for event in plans] == ["initial plan", "new plan"]
     assert plans[0].sub_goals == ["a", "Fact sheet: It floats."]
-
-
-def test_a_terminal_that_ran_code_gives_a_call_and_its_observation(tmp_path: Path) -> None:
-    run = one(tmp_path, generated_record())
-    (call,) = run.actions
-    ran, refused = run.of(Observation)
-    assert (call.tool, call.arguments) == ("Computer_terminal", {"code": "count()\n"})
-    assert (ran.call_id, ran.ok) == (call.call_id, False)
-    assert (refused.call_id, refused.ok) == (None, None)
 
 
 def test_the_label_is_a_verdict_that_points_at_the_step(tmp_path: Path) -> None:
@@ -153,6 +109,10 @@ def label(desc: str, changed: dict[str, Any], evidence: int, *found: str, who: s
 
 
 BEYOND = "label-out-of-range"
+TURN = magentic_turn("WebSurfer", "a")
+BROKEN = {"role": "Orchestrator (thought)", "content": 'Updated Ledger:\n{"is_in_loop": {"answer": tr'}
+FOLLOWED = magentic_ledger("WebSurfer", loop=True)
+FOLLOWED["content"] += "\nsome.py:216: UserWarning: {mismatch}"
 UNLABELLED = hand_crafted_record(mistake_step=None, mistake_agent=None)
 CASES = [
     label("a number", {"mistake_step": 7}, 1),
@@ -181,11 +141,27 @@ CASES = [
          [hand_crafted_record(), 3, {"question": "?"}, generated_record()],
          runs=["who-and-when/hand-crafted/7", "who-and-when/algorithm-generated/7/3"],
          counts={"not-this-format": 2}),
+    case("without a plan the alternatives are whom the run turns to",
+         orchestrated(*TURN, *magentic_turn("Coder", "b")), alternatives=[["Coder"], ["WebSurfer"]]),
+    case("a broken ledger leaves its flags unknown and the next one counts again",
+         orchestrated(*TURN, BROKEN, *TURN[1:], *TURN), counts={"unreadable-progress": 1},
+         contexts=[context(loop=False, progress=True, last="human"),
+                   context(loop=None, progress=None, last="WebSurfer"),
+                   context(loop=False, progress=True, last="WebSurfer")]),
+    case("what follows a ledger in its text does no harm", orchestrated(FOLLOWED, *TURN[1:]),
+         contexts=[context(loop=True, progress=True, last="human")], missing={"unreadable-progress"}),
+    case("flags written as text are read",
+         orchestrated(*magentic_turn("WebSurfer", "a", loop="True", progress="false")),
+         contexts=[context(loop=True, progress=False, last="human")], counts={"flag-as-text": 1}),
+    case("a choice that the ledger did not name is noticed",
+         orchestrated(magentic_ledger("FileSurfer"), *TURN[1:]), counts={"choice-differs-from-ledger": 1}),
+    case("a terminal that ran code gives a call and its observation", generated_record(),
+         calls=[("Computer_terminal", {"code": "count()\n"})], ok=[False, None], answered=["call-1", None]),
 ]  # fmt: skip
 
 
 @each(CASES)
-def test_a_record_is_read_and_its_label_kept_whatever_is_wrong_with_it(tmp_path: Path, case: Case) -> None:
+def test_a_record_is_read_whatever_is_wrong_with_it_or_its_label(tmp_path: Path, case: Case) -> None:
     case.holds("who-and-when", tmp_path, "7.json")
 
 
