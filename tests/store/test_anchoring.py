@@ -79,9 +79,7 @@ def test_a_file_changed_inside_the_workspace_is_noticed(workspace: Workspace) ->
     assert [finding.code for finding in findings] == ["ledger-truncated"]
 
 
-def test_an_extension_takes_the_place_of_the_shorter_run_once_a_person_confirms_it(
-    workspace: Workspace,
-) -> None:
+def test_an_extension_takes_the_place_of_the_shorter_run_once_a_person_confirms_it(workspace) -> None:
     workspace.add("a.jsonl", SHORT.ledger())
     workspace.add("b.jsonl", LONG.ledger(), heads=sidecar(LONG))
     before = {run.integrity.verdict: len(run.events) for run in workspace.read_runs()[0]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -127,9 +126,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("desc", "data", "run_id", "code"), BROKEN, ids=[case[0] for case in BROKEN])
-def test_nothing_is_written_to_what_is_broken(
-    desc: str, data: bytes, run_id: str, code: str, workspace: Workspace
-) -> None:
+def test_nothing_is_written_to_what_is_broken(desc, data, run_id, code, workspace) -> None:
     workspace.add("a.jsonl", data)
     digest = workspace.digest()
     with pytest.raises(UntakenError) as refused:
@@ -205,9 +202,7 @@ def said_by(run: Run, *, imported: bool) -> list[str]:
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "compressed"])
-def test_a_verdict_is_imported_unless_this_workspace_appended_it(
-    tmp_path: Path, compress: Callable[[bytes], bytes]
-) -> None:
+def test_a_verdict_is_imported_unless_this_workspace_appended_it(tmp_path, compress) -> None:
     came = a_run("r1").call("look").finish(success=False).verdict("s", passed=True, by="human:ann").ledger()
     with Workspace(tmp_path / "first") as workspace:
         workspace.add("a.jsonl", compress(came))

@@ -60,9 +60,7 @@ def seen(workspace: Workspace) -> list[Any]:
 
 
 @pytest.mark.parametrize("target", ["sqlite", "postgresql"])
-def test_what_was_backed_up_comes_back_on_either_database(
-    target: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_backed_up_comes_back_on_either_database(target, tmp_path, request, monkeypatch) -> None:
     with filled(tmp_path / "w") as workspace:
         want = seen(workspace)
         done = workspace.backup(tmp_path)
@@ -116,9 +114,7 @@ def test_a_damaged_file_is_named_in_the_backup_that_holds_it(tmp_path: Path) -> 
     assert [(f.code, f.where.file) for f in done.findings] == [("stored-file-damaged", "desk.plan.yaml")]
 
 
-def test_restoring_overwrites_no_folder_and_no_database(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restoring_overwrites_no_folder_and_no_database(database, tmp_path, monkeypatch) -> None:
     import os
 
     with filled(tmp_path / "w") as workspace:

@@ -95,9 +95,7 @@ def test_what_was_uploaded_as_a_ledger_or_is_long_or_noteworthy_has_a_file_of_it
         assert [file.runs for file in store.ledgers()] == [1] * 5
 
 
-def test_heads_of_who_wrote_a_ledger_are_taken_as_its_sidecar_and_compared_when_it_is_read(
-    tmp_path: Path,
-) -> None:
+def test_heads_of_who_wrote_a_ledger_are_taken_as_its_sidecar_and_compared_when_it_is_read(tmp_path) -> None:
     given = {name: LEDGERS[name].ledger() for name in NAMES}
     heads = {n: {i.run_id: i.head for i in verify_ledger(data) if i.head} for n, data in given.items()}
     given["b"] = given["b"].replace(b"search", b"refund")
@@ -112,9 +110,7 @@ def test_heads_of_who_wrote_a_ledger_are_taken_as_its_sidecar_and_compared_when_
         assert verdicts == {"a": "INTACT", "b": "ALTERED", "c": "INTACT", "d": "INTACT"}
 
 
-def test_a_bundle_has_bounded_numbers_of_ledgers_and_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundle_has_bounded_numbers_of_ledgers_and_bytes(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(bundles, "MOST", 3)
     with Workspace(tmp_path / "w") as store:
         fill(store, *NAMES)
@@ -157,9 +153,7 @@ def test_removing_one_trace_after_the_other_leaves_nothing(store: Workspace) -> 
     assert on_disk(store) == set()
 
 
-def test_the_bytes_of_a_removed_trace_are_deleted_after_thirty_days_those_of_others_are_not(
-    store: Workspace,
-) -> None:
+def test_the_bytes_of_a_removed_trace_are_deleted_after_thirty_days_those_of_others_are_not(store) -> None:
     store.remove(trace(store, "b"))
     store.purge(datetime.now(UTC) + timedelta(days=31))
     kept = b"".join(path.read_bytes() for path in (store.path / "ledgers").iterdir() if path.is_file())
@@ -239,9 +233,7 @@ def racing(patch: pytest.MonkeyPatch, act: Callable[[], object], *, announced: b
     patch.setattr(appending._Announcement, "write", write)
 
 
-def test_a_verdict_given_while_the_bundle_is_split_reaches_its_run(
-    store: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_verdict_given_while_the_bundle_is_split_reaches_its_run(store, monkeypatch) -> None:
     before = runs(store)
     racing(monkeypatch, lambda: store.remove(trace(store, "b")))
     store.append_events(before[2], [PASSED])
@@ -274,9 +266,7 @@ def test_a_trace_whose_bundle_is_gone_from_the_disk_can_be_added_again_and_remov
     assert ids(store) == []
 
 
-def test_a_bundle_is_not_split_while_somebody_appends_to_it(
-    store: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundle_is_not_split_while_somebody_appends_to_it(store, monkeypatch) -> None:
     refused: list[str] = []
 
     def remove() -> None:

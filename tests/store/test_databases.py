@@ -97,9 +97,7 @@ def test_the_newest_step_is_the_one_the_program_knows() -> None:
 
 
 @pytest.mark.database("sqlite")
-def test_a_step_that_fails_leaves_the_database_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path, monkeypatch) -> None:
     as_before_there_were_migrations(tmp_path / "w")
 
     def dump() -> list[str]:
@@ -187,9 +185,7 @@ def test_an_address_that_is_none_is_refused_without_its_password(
 
 
 @pytest.mark.database("sqlite")
-def test_a_server_that_is_away_is_said_without_the_password(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_is_away_is_said_without_the_password(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("UNTAKEN_STORE", f"postgresql://u:{SECRET}@127.0.0.1:1/name")
     with pytest.raises(UntakenError, match="store-unreachable") as refused:
         Workspace(tmp_path / "w")
@@ -308,9 +304,7 @@ class Crash(Exception):
 
 @pytest.mark.database("sqlite")
 @pytest.mark.parametrize("version", REVISIONS[:-1])
-def test_wherever_an_upgrade_fails_the_old_workspace_stays_as_it_was(
-    version: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_wherever_an_upgrade_fails_the_old_workspace_stays_as_it_was(version, tmp_path, request) -> None:
     folder = of_version(tmp_path / "w", version)
     fail_at, statements, step = 0, 0, 1 if request.config.getoption("--slow") else 3
 

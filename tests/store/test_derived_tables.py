@@ -68,9 +68,7 @@ def test_a_table_that_another_user_wrote_is_none(tmp_path: Path, monkeypatch: py
     assert load_table(tmp_path, LEDGER, KEY) is None
 
 
-def test_without_a_place_for_the_secret_nothing_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_place_for_the_secret_nothing_is_kept(tmp_path, monkeypatch) -> None:
     (tmp_path / "a file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
     save_table(tmp_path, LEDGER, KEY, CONTENT)
@@ -79,9 +77,7 @@ def test_without_a_place_for_the_secret_nothing_is_kept(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
-def test_tables_and_their_secret_are_for_their_owner_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_and_their_secret_are_for_their_owner_alone(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     before = os.umask(0)
     try:

@@ -76,9 +76,7 @@ def test_what_is_wrong_is_found_and_said_what_to_do(case: Ill, tmp_path: Path) -
         assert (found[case.check].state, bool(found[case.check].hint)) == (case.state, True)
 
 
-def test_the_verb_prints_a_table_or_a_document_and_fails_on_a_fault(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_verb_prints_a_table_or_a_document_and_fails_on_a_fault(tmp_path, capsys) -> None:
     with filled(tmp_path / "w") as workspace:
         stored = ledger(workspace)
     words = ["workspace", "doctor", "--workspace", str(tmp_path / "w")]
@@ -90,9 +88,7 @@ def test_the_verb_prints_a_table_or_a_document_and_fails_on_a_fault(
     assert (document["schema"], document["healthy"]) == ("untaken.workspace-doctor/1", False)
 
 
-def test_a_backup_and_its_restoring_from_the_command_line(
-    database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_and_its_restoring_from_the_command_line(database, tmp_path, capsys, monkeypatch) -> None:
     filled(tmp_path / "w").close()
     archive, again = str(tmp_path / "b.zip"), str(tmp_path / "again")
     words = ["workspace", "backup", archive, "--workspace", str(tmp_path / "w")]
@@ -133,9 +129,7 @@ NAMES = [
 
 @pytest.mark.database("sqlite")
 @pytest.mark.parametrize(("name", "content", "want"), NAMES)
-def test_a_kept_file_is_a_file_named_by_a_whole_digest(
-    name: str, content: bytes, want: list[tuple[str, str, int, str]], tmp_path: Path
-) -> None:
+def test_a_kept_file_is_a_file_named_by_a_whole_digest(name, content, want, tmp_path) -> None:
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_bytes(content)
     assert [(file.kind, file.digest, file.runs, file.fault) for file in kept_files(tmp_path)] == want

@@ -103,9 +103,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "data", "code"), REFUSED, ids=["a bomb", "a damaged one"])
-def test_a_hostile_archive_is_refused_in_words(
-    workspace: Workspace, name: str, data: bytes, code: str
-) -> None:
+def test_a_hostile_archive_is_refused_in_words(workspace, name, data, code) -> None:
     (row,) = take_in(workspace, [(name, data)])
     assert (row.kind, row.new, [finding.code for finding in row.findings]) == ("archive", False, [code])
 
@@ -164,9 +162,7 @@ def test_taking_in_can_be_cancelled(workspace: Workspace, monkeypatch: pytest.Mo
     assert len(workspace.files()) == 1
 
 
-def test_progress_names_each_file_before_the_work_on_it_and_counts_it_once_it_is_kept(
-    workspace: Workspace,
-) -> None:
+def test_progress_names_each_file_before_the_work_on_it_and_counts_it_once_it_is_kept(workspace) -> None:
     told: list[tuple[int, int, str]] = []
     take_in(
         workspace, [("a.jsonl", desk.careful(1).ledger()), ("x", b"?")], progress=lambda *a: told.append(a)
@@ -176,9 +172,7 @@ def test_progress_names_each_file_before_the_work_on_it_and_counts_it_once_it_is
     assert adding == [(0, 2, "a.jsonl"), (0, 2, "x"), (1, 2, "a.jsonl"), (2, 2, "x")]
 
 
-def test_traces_that_are_kept_together_are_synced_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_traces_that_are_kept_together_are_synced_together(tmp_path, monkeypatch) -> None:
     synced: list[Path] = []
     monkeypatch.setattr(syncing, "sync_folder", synced.append)
     traces = [KeptTrace(name=f"{n}.json", data=str(n).encode(), kind="tau-bench") for n in range(5)]

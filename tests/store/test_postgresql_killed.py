@@ -89,9 +89,7 @@ def kill_connections() -> None:
 
 
 @pytest.mark.parametrize("save", [note, ledger, removal, many], ids=lambda save: save.__name__)
-def test_wherever_connections_are_killed_it_is_said_in_words_and_again_completes(
-    workspace: Workspace, save: Callable[[Workspace], None]
-) -> None:
+def test_wherever_connections_are_killed_it_is_said_in_words_and_again_completes(workspace, save) -> None:
     workspace.add("first.jsonl", FIRST.ledger())
     before = state(workspace)
     met, killed = [before], 0

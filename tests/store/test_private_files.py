@@ -65,9 +65,7 @@ def test_a_pipe_for_heads_is_refused_at_once(tmp_path: Path) -> None:
     [(os.mkfifo, "a named pipe"), (os.mkdir, "not a regular file")],
     ids=["a pipe", "a folder"],
 )
-def test_a_report_replaces_files_only_and_leaves_nothing_half_written(
-    make: object, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_replaces_files_only_and_leaves_nothing_half_written(make, says, tmp_path, capsys) -> None:
     target = tmp_path / "out.html"
     make(target)  # type: ignore[operator]
     kind = target.stat().st_mode
@@ -167,9 +165,7 @@ def test_few_files_are_synced_one_by_one_and_so_are_many_where_the_system_offers
 
 
 @linux
-def test_a_disk_that_fails_then_leaves_neither_rows_nor_files(
-    tmp_path: Path, synced: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fails_then_leaves_neither_rows_nor_files(tmp_path, synced, monkeypatch) -> None:
     with Workspace(tmp_path) as workspace:
         offer(monkeypatch, synced, OSError(errno.EIO, "Input/output error"))
         with pytest.raises((OSError, UntakenError)):
@@ -188,8 +184,6 @@ def test_the_call_of_this_system_works_where_it_is_used(tmp_path: Path) -> None:
         whole(descriptor)
 
 
-def test_a_file_system_of_which_nothing_is_known_is_not_synced_as_a_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_of_which_nothing_is_known_is_not_synced_as_a_whole(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(syncing, "_file_system", lambda _device: "nfs4")
     assert syncing.file_system_sync(tmp_path) is None

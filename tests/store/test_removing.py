@@ -95,9 +95,7 @@ def test_without_its_newest_version_a_plan_graph_is_the_one_before(workspace: Wo
     assert [graph.version for graph in workspace.graph_set().graphs] == [1]
 
 
-def test_a_foreign_trace_kept_beside_its_conversion_can_be_removed_and_kept_again(
-    workspace: Workspace,
-) -> None:
+def test_a_foreign_trace_kept_beside_its_conversion_can_be_removed_and_kept_again(workspace) -> None:
 
     def keep() -> bool:
         return workspace.keep_traces([KeptTrace(name="t.json", data=b"[]", kind="tau-bench")])[0]

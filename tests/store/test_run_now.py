@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -87,9 +86,7 @@ def test_hashing_gives_the_state_that_reading_gives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [judge, change_a_byte, add_another, remove_one])
-def test_whatever_changes_what_is_read_changes_the_state(
-    change: Callable[[Workspace], None], tmp_path: Path
-) -> None:
+def test_whatever_changes_what_is_read_changes_the_state(change, tmp_path) -> None:
     with filled(tmp_path) as store:
         before, readings, rows = store.ledger_state.now(), store.read_files(), store.ledger_state.rows()
         change(store)

@@ -54,9 +54,7 @@ class Stale(NamedTuple):
 @pytest.mark.parametrize(
     "case", [Stale("an earlier version", 1), Stale("a new graph", None), Stale("one never seen", 7)], ids=str
 )
-def test_saving_upon_anything_but_the_newest_version_is_a_conflict_that_names_it(
-    case: Stale, workspace: Workspace
-) -> None:
+def test_saving_upon_anything_but_the_newest_version_is_a_conflict_that_names_it(case, workspace) -> None:
     workspace.save_graph(graph("one"), author="ann", message="", based_on=None)
     theirs = workspace.save_graph(graph("two"), author="ben", message="mine", based_on=1)
     before = workspace.digest()

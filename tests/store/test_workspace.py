@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -155,9 +154,7 @@ CAUGHT = [("announced, not started", 0.0), ("half written", 0.5), ("written, hea
 
 
 @pytest.mark.parametrize(("desc", "written"), CAUGHT, ids=[case[0] for case in CAUGHT])
-def test_a_ledger_caught_in_the_middle_of_an_append_is_intact(
-    desc: str, written: float, tmp_path: Path
-) -> None:
+def test_a_ledger_caught_in_the_middle_of_an_append_is_intact(desc, written, tmp_path) -> None:
     folder = tmp_path / "runs"
     folder.mkdir()
     path = folder / "a.jsonl"
@@ -258,9 +255,7 @@ with Workspace(folder) as workspace:
 """
 
 
-def test_two_processes_write_at_once_and_nothing_is_lost(
-    tmp_path: Path, in_two_processes: Callable[[str], None]
-) -> None:
+def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path, in_two_processes) -> None:
     in_two_processes(PROGRAM)
     with Workspace(tmp_path / "w") as workspace:
         runs, findings = workspace.read_runs()

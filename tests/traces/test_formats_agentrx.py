@@ -84,9 +84,7 @@ AGAIN = [(label(), "the same labels"), (label(root_cause={}), "which count")]
 
 
 @pytest.mark.parametrize(("again", "says"), AGAIN, ids=["the same", "another"])
-def test_of_two_labels_of_a_run_the_first_counts_and_the_other_is_named(
-    tmp_path: Path, again: dict[str, Any], says: str
-) -> None:
+def test_of_two_labels_of_a_run_the_first_counts_and_the_other_is_named(tmp_path, again, says) -> None:
     conversion, run = read(tmp_path, label(), again, format=None)
     (message,) = [finding.message for finding in conversion.findings if finding.code == "duplicate-label"]
     assert says in message

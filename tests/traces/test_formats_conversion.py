@@ -6,7 +6,6 @@ import gzip
 import json
 import struct
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import foreign_files
@@ -62,9 +61,7 @@ def test_the_same_sources_give_the_same_bytes(tmp_path: Path, format: str) -> No
 
 
 @pytest.mark.parametrize("format", FILES)
-def test_progress_counts_up_to_its_total_and_one_format_is_not_called_mixed(
-    tmp_path: Path, format: str
-) -> None:
+def test_progress_counts_up_to_its_total_and_one_format_is_not_called_mixed(tmp_path, format) -> None:
     seen: list[tuple[int, int, str]] = []
     source = sources(tmp_path / "in", format)
     done = convert(None, [source], tmp_path / "out", progress=lambda *step: seen.append(step))
@@ -122,9 +119,7 @@ TALK_FILE = {"messages": [{"role": "user", "content": "Go."}, {"role": "assistan
 
 
 @pytest.mark.parametrize("format", ["codex", "openai-messages", "otel"])
-def test_what_is_no_trace_beside_traces_of_one_format_is_named_and_left_out(
-    tmp_path: Path, format: str
-) -> None:
+def test_what_is_no_trace_beside_traces_of_one_format_is_named_and_left_out(tmp_path, format) -> None:
     sources(tmp_path / "in", format)
     want = convert(format, [tmp_path / "in"], tmp_path / "apart")
     put(tmp_path / "in" / "notes.jsonl", {"hello": 1})
@@ -225,9 +220,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("format", "out", "code"), ERRORS, ids=["unknown format", "a file as output"])
-def test_what_cannot_be_done_is_an_error_with_a_next_step(
-    tmp_path: Path, format: str, out: str, code: str
-) -> None:
+def test_what_cannot_be_done_is_an_error_with_a_next_step(tmp_path, format, out, code) -> None:
     source = sources(tmp_path / "in", "devai")
     with pytest.raises(UntakenError) as caught:
         convert(format, [source], tmp_path / out)
@@ -321,9 +314,7 @@ PACKED = [("a.jsonl.zst", zstandard.compress), ("a.jsonl.gz", gzip.compress), ("
 
 
 @pytest.mark.parametrize(("name", "packed"), PACKED)
-def test_a_ledger_is_known_by_its_lines_however_it_is_packed_and_named(
-    tmp_path: Path, name: str, packed: Callable[[bytes], bytes]
-) -> None:
+def test_a_ledger_is_known_by_its_lines_however_it_is_packed_and_named(tmp_path, name, packed) -> None:
     (ledger,) = convert("tau-bench", [sources(tmp_path / "in", "tau-bench")], tmp_path / "a").ledgers
     file = put(tmp_path / "b" / name, packed(ledger.read_bytes()))
     again = convert(None, [file], tmp_path / "c")

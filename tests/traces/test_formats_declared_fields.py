@@ -303,9 +303,7 @@ class Notes:
 
 
 @pytest.mark.parametrize("format", sorted(set(RECORDS) - MAPPED))
-def test_what_the_loss_report_calls_kept_is_what_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
-) -> None:
+def test_what_the_loss_report_calls_kept_is_what_is_read(tmp_path, monkeypatch, format) -> None:
     notes = Notes(monkeypatch)
     conversion, _ = converted(format, tmp_path / "out", put_record(tmp_path / "in", RECORDS[format]))
     fields = [field for loss in conversion.losses for field in loss.fields]
@@ -367,9 +365,7 @@ def test_any_value_at_any_place_is_read_or_reported(tmp_path: Path, format: str,
 
 @pytest.mark.parametrize("value", [{"SessionStart": {}}, [1], None, 7], ids=str)
 @pytest.mark.parametrize("field", ["kind", "type", "role", "id", "parent_id", "uuid", "run_type", "span_id"])
-def test_a_record_with_an_object_for_a_name_never_stops_a_folder(
-    tmp_path: Path, field: str, value: Any
-) -> None:
+def test_a_record_with_an_object_for_a_name_never_stops_a_folder(tmp_path, field, value) -> None:
     odd = [{"timestamp": "x", field: value, "content": "Go."}]
     put_record(tmp_path / "in", {"a.jsonl": odd, "chat.json": [GO, DONE]})
     done = convert(None, [tmp_path / "in"], tmp_path / "out")
@@ -377,9 +373,7 @@ def test_a_record_with_an_object_for_a_name_never_stops_a_folder(
     assert any(loss.name == "chat.json" and loss.runs == 1 for loss in done.losses)
 
 
-def test_an_importer_that_fails_costs_its_file_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_importer_that_fails_costs_its_file_and_no_other(tmp_path, monkeypatch) -> None:
     """Whatever is still unforeseen: a claim of a run that raises, as a fault of an importer would."""
     claim = Intake.claim
 

@@ -66,9 +66,7 @@ PLANS: list[tuple[str, list[dict[str, Any]], list[tuple[str, str]], set[str]]] =
 
 
 @pytest.mark.parametrize(("desc", "requirements", "want", "codes"), PLANS, ids=[plan[0] for plan in PLANS])
-def test_faulty_plans_are_repaired_and_named(
-    tmp_path: Path, desc: str, requirements: Any, want: list[tuple[str, str]], codes: set[str]
-) -> None:
+def test_faulty_plans_are_repaired_and_named(tmp_path, desc, requirements, want, codes) -> None:
     _, graph, found = imported(tmp_path, plan=devai_sheet(requirements=requirements))
     assert edges(graph) == want
     assert found - {"no-runs"} == codes
@@ -101,9 +99,7 @@ SHEETS: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("desc", "sheets", "code"), SHEETS, ids=[sheet[0] for sheet in SHEETS])
-def test_sheets_that_do_not_fit_their_plan_are_joined_by_id_and_named(
-    tmp_path: Path, desc: str, sheets: dict[str, Any], code: str
-) -> None:
+def test_sheets_that_do_not_fit_their_plan_are_joined_by_id_and_named(tmp_path, desc, sheets, code) -> None:
     (run,), _, found = imported(tmp_path, plan=devai_sheet(), **sheets)
     assert found == {code}
     assert {sub_goal for _, sub_goal in verdicts(run)} <= {"R0", "R1", "R2"}

@@ -113,9 +113,7 @@ ROUNDS = [
 
 
 @pytest.mark.parametrize(("name", "content"), [("chat.json", SESSION), ("s.jsonl", LOG)])
-def test_a_session_of_vs_code_and_its_log_are_a_run_with_its_rounds(
-    tmp_path: Path, name: str, content: Any
-) -> None:
+def test_a_session_of_vs_code_and_its_log_are_a_run_with_its_rounds(tmp_path, name, content) -> None:
     done, [run] = read(tmp_path, None, content, name)
     assert (done.format, run.run_id, run.agent) == ("vscode-chat", "vscode-chat/s", "github-copilot/m")
     assert shown(run) == ROUNDS

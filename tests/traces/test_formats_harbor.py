@@ -105,9 +105,7 @@ def test_a_trial_is_read(tmp_path: Path, trial: Trial) -> None:
 
 
 @pytest.mark.parametrize(("calls", "named"), [(1, False), (2, True)])
-def test_calls_of_the_agents_log_that_the_trajectory_lacks_are_named(
-    tmp_path: Path, calls: int, named: bool
-) -> None:
+def test_calls_of_the_agents_log_that_the_trajectory_lacks_are_named(tmp_path, calls, named) -> None:
     done, (run,) = read(tmp_path, WHOLE | {"agent/claude-code.txt": log(*(use(n=n) for n in range(calls)))})
     assert len(run.actions) == 1
     assert [f.message for f in done.findings if f.code == "trajectory-lacks-calls"] == (
@@ -127,9 +125,7 @@ def test_tests_are_sub_goals_of_the_runs_of_their_task_alone(tmp_path: Path) -> 
     assert isinstance(graphs.for_task("another")[0], Unscored)
 
 
-def test_a_failed_test_says_which_assertion_failed_and_titles_leave_out_their_one_file(
-    tmp_path: Path,
-) -> None:
+def test_a_failed_test_says_which_assertion_failed_and_titles_leave_out_their_one_file(tmp_path) -> None:
     trace = "def test_works():\n>   assert found\nE   AssertionError: nothing installed\nE   assert None"
     failed = {"message": "The test failed in the call phase"}
     tests = report(**{"t.py::test_works": "failed", "t.py::test_other": "failed"})
@@ -154,9 +150,7 @@ def test_trials_of_one_task_share_the_tests_of_all_of_them(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("result", [{}, {"result.json": "{broken"}], ids=["missing", "broken"])
-def test_a_trial_without_a_readable_result_is_still_a_run_and_named(
-    tmp_path: Path, result: dict[str, Any]
-) -> None:
+def test_a_trial_without_a_readable_result_is_still_a_run_and_named(tmp_path, result) -> None:
     read(tmp_path, WHOLE | {"result.json": RESULT | {"trial_name": "fix-it__0"}}, "fix-it__0")
     cut = {"config.json": CONFIG, "agent/trajectory.json": TRAJECTORY, "verifier/reward.txt": "1\n"}
     done, runs = read(tmp_path, cut | result)

@@ -126,9 +126,7 @@ ARCHIVES: list[tuple[str, str, dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize(("desc", "name", "members", "method"), ARCHIVES, ids=[one[0] for one in ARCHIVES])
-def test_an_archive_is_one_log(
-    tmp_path: Path, desc: str, name: str, members: dict[str, Any], method: int
-) -> None:
+def test_an_archive_is_one_log(tmp_path, desc, name, members, method) -> None:
     source = archive(tmp_path / "in" / name, members, method)
     assert convert(None, [source], tmp_path / "any").format == "inspect"
     done, (run,) = converted("inspect", tmp_path / "out", source)

@@ -8,7 +8,6 @@ import random
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
@@ -66,9 +65,7 @@ def outcome(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=[file.name for file in RECORDED])
-def test_a_file_that_is_read_in_pieces_is_converted_to_the_same_bytes(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_read_in_pieces_is_converted_to_the_same_bytes(file, tmp_path, monkeypatch) -> None:
     convert(None, [file], tmp_path / "whole")
     monkeypatch.setattr(sources, "_STREAMED_FROM", 0)
     monkeypatch.setattr(sources, "_CHUNK", 500)
@@ -100,9 +97,7 @@ def packed(file: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=[file.name for file in RECORDED])
-def test_a_compressed_file_that_is_read_in_pieces_gives_the_same_ledgers(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compressed_file_that_is_read_in_pieces_gives_the_same_ledgers(file, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(sources, "_STREAMED_FROM", 0)
     monkeypatch.setattr(sources, "_CHUNK", 500)
     ledgers = [
@@ -158,9 +153,7 @@ def evaluated(number: int) -> dict[str, object]:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 @pytest.mark.parametrize(("record", "archives"), [(chat, True), (evaluated, False)])
-def test_the_memory_of_a_conversion_does_not_grow_with_the_file(
-    tmp_path: Path, record: Callable[[int], dict[str, object]], archives: bool
-) -> None:
+def test_the_memory_of_a_conversion_does_not_grow_with_the_file(tmp_path, record, archives) -> None:
     def peak(size: int) -> float:
         file = tmp_path / f"{size}.jsonl"
         with file.open("w") as out:

@@ -154,9 +154,7 @@ def test_without_spans_of_tools_the_messages_name_the_calls(tmp_path: Path, form
 
 @pytest.mark.parametrize("error", [None, "no desk"])
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_failed_tool_is_no_error_of_the_run_and_a_failed_root_is(
-    tmp_path: Path, format: str, error: str | None
-) -> None:
+def test_a_failed_tool_is_no_error_of_the_run_and_a_failed_root_is(tmp_path, format, error) -> None:
     nodes = [of(AGENT, error=error), Node(id="t", parent="a", kind="tool", name="look", error="closed")]
     _, (run,) = converted(format, tmp_path / "out", put_trace(tmp_path / "in", format, nodes))
     assert [(answer.content, answer.ok) for answer in run.of(Observation)] == [("closed", False)]

@@ -364,9 +364,7 @@ def test_what_langgraph_wrote_is_read(tmp_path: Path, name: str) -> None:
     recorded.holds("openai-messages", tmp_path, sniffed=True)
 
 
-def test_a_short_file_that_calls_thousands_of_tools_fills_no_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_short_file_that_calls_thousands_of_tools_fills_no_disk(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(limits, "DECISIONS_CHARS", 2_000)
     functions = [{"name": f"tool{n:02}", "arguments": "{}"} for n in range(60)]
     calls = [{"id": each["name"], "type": "function", "function": each} for each in functions]

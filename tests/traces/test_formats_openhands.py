@@ -104,9 +104,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("desc", "call", "answer", "ok"), ANSWERS, ids=[one[0] for one in ANSWERS])
-def test_an_answer_belongs_to_its_call(
-    tmp_path: Path, desc: str, call: Any, answer: Any, ok: bool | None
-) -> None:
+def test_an_answer_belongs_to_its_call(tmp_path, desc, call, answer, ok) -> None:
     case(desc, [call, answer], answered=["c1"], ok=[ok]).holds(None, tmp_path)
 
 

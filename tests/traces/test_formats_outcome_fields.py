@@ -94,9 +94,7 @@ LISTED = {
 @pytest.mark.parametrize(
     "format", [each for each in RECORDS if each not in ("devai", "agentrx", "aider", "cursor", "cline")]
 )
-def test_the_field_that_is_asked_for_is_the_outcome_in_every_format(
-    tmp_path: Path, format: str, value: Any
-) -> None:
+def test_the_field_that_is_asked_for_is_the_outcome_in_every_format(tmp_path, format, value) -> None:
     name, content = next(iter(RECORDS[format].items()))
     if format == "otel":
         content = [{**each, "attributes": {**each["attributes"], "verified": value}} for each in content]
@@ -196,9 +194,7 @@ def evaluated(format: str, *said: tuple[str, bool]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("agree", [True, False])
 @pytest.mark.parametrize("format", ["otel", "mlflow", "langfuse", "langsmith"])
-def test_evaluations_that_contradict_each_other_are_no_outcome(
-    tmp_path: Path, format: str, agree: bool
-) -> None:
+def test_evaluations_that_contradict_each_other_are_no_outcome(tmp_path, format, agree) -> None:
     source = put_record(tmp_path / "in", evaluated(format, ("success", True), ("outcome", agree)))
     done, (run,) = converted(format, tmp_path / "out", source)
     assert run.finished.success is (True if agree else None)

@@ -176,9 +176,7 @@ BROKEN_PLUGINS = [
 @pytest.mark.parametrize(
     ("desc", "module", "value", "why"), BROKEN_PLUGINS, ids=[b[0] for b in BROKEN_PLUGINS]
 )
-def test_a_broken_plug_in_is_named_and_left_out(
-    plugins: Path, desc: str, module: str, value: str, why: str
-) -> None:
+def test_a_broken_plug_in_is_named_and_left_out(plugins, desc, module, value, why) -> None:
     before = list(importers())
     installed_importers.cache_clear()
     installed(plugins, "plug", module, f"plug = {value}")

@@ -50,9 +50,7 @@ WRITTEN: list[tuple[str, Callable[[Path], Path]]] = [
 
 
 @pytest.mark.parametrize(("desc", "write"), WRITTEN)
-def test_one_record_is_read_however_it_is_packed(
-    tmp_path: Path, desc: str, write: Callable[[Path], Path]
-) -> None:
+def test_one_record_is_read_however_it_is_packed(tmp_path, desc, write) -> None:
     conversion, (run,) = converted("tau-bench", tmp_path / "out", write(tmp_path / "in"))
     assert run.run_id == "tau-bench/gpt-9/airline/7/0"
     assert set(codes(conversion)) == {"synthetic-timestamps"}
@@ -174,9 +172,7 @@ HOSTILE: list[tuple[str, Made, str]] = [
 
 
 @pytest.mark.parametrize(("desc", "make", "code"), HOSTILE, ids=[one[0] for one in HOSTILE])
-def test_hostile_archives_are_refused_and_the_rest_is_read(
-    tmp_path: Path, desc: str, make: Made, code: str
-) -> None:
+def test_hostile_archives_are_refused_and_the_rest_is_read(tmp_path, desc, make, code) -> None:
     good = put(tmp_path / "in" / "gpt-8-airline.json", json.dumps([tau_record(trial=1)]))
     archive = make(tmp_path / "in" / "hostile.zip")
     conversion, runs = converted("tau-bench", tmp_path / "out", archive, good)
@@ -210,9 +206,7 @@ def test_an_archive_that_is_damaged_anywhere_is_read_or_refused_in_words(tmp_pat
 
 
 @pytest.mark.parametrize(("limit", "most"), [("ARCHIVE_MEMBERS", 3), ("ARCHIVE_BYTES", 7)])
-def test_too_many_members_and_too_much_in_all_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
-) -> None:
+def test_too_many_members_and_too_much_in_all_are_refused(tmp_path, monkeypatch, limit, most) -> None:
     monkeypatch.setattr(limits, limit, most)
     archive = zipped(tmp_path / "in.zip", *((f"{n}.json", b"[]") for n in range(4)))
     assert codes(converted("tau-bench", tmp_path / "out", archive)[0])["archive-refused"] == 1

@@ -58,9 +58,7 @@ READINGS: list[tuple[str, dict[str, Any], dict[str, float]]] = [
 
 
 @pytest.mark.parametrize(("desc", "counts", "want"), READINGS, ids=[case[0] for case in READINGS])
-def test_tokens_mean_one_thing_whoever_counted_them(
-    desc: str, counts: dict[str, Any], want: dict[str, float]
-) -> None:
+def test_tokens_mean_one_thing_whoever_counted_them(desc, counts, want) -> None:
     assert usage(counts, Findings(None)) == want
 
 

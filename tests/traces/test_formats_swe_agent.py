@@ -68,9 +68,7 @@ FOLDERS = [
 
 
 @pytest.mark.parametrize(("name", "model", "run"), FOLDERS)
-def test_the_agent_is_the_model_of_the_folder_and_no_issue_names_one(
-    tmp_path: Path, name: str, model: str | None, run: str
-) -> None:
+def test_the_agent_is_the_model_of_the_folder_and_no_issue_names_one(tmp_path, name, model, run) -> None:
     source = put_record(tmp_path / "in", {name: traj(step("ls"))})
     agent = f"swe-agent/{model}" if model else "swe-agent"
     want = case(name, None, agent=agent, run=f"swe-agent/{run}", task=Path(name).stem)

@@ -173,9 +173,7 @@ NO_PLANS = [({"actions": []}, "nothing-expected"), (None, "no-expected-actions-r
 
 
 @pytest.mark.parametrize(("criteria", "code"), NO_PLANS)
-def test_nothing_expected_is_unscored_but_no_criteria_is_no_graph(
-    tmp_path: Path, criteria: Any, code: str
-) -> None:
+def test_nothing_expected_is_unscored_but_no_criteria_is_no_graph(tmp_path, criteria, code) -> None:
     document = tau2_document(simulations=[tau2_simulation(None)])
     document["tasks"][0]["evaluation_criteria"] = criteria
     conversion, (run,) = read(tmp_path, "tau2-bench", document)
@@ -197,9 +195,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("model", "implementation", "want"), MODELS)
-def test_agents_have_short_names_that_tell_them_apart(
-    model: str | None, implementation: str | None, want: str | None
-) -> None:
+def test_agents_have_short_names_that_tell_them_apart(model, implementation, want) -> None:
     assert agent_name(model, implementation) == want
 
 

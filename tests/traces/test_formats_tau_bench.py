@@ -196,9 +196,7 @@ def test_odd_task_ids_find_their_graph_and_no_other(tmp_path: Path, task: str) -
 
 
 @pytest.mark.parametrize("argument", ["seat*", {"any": True}, {"glob": "*"}, [{"literal": 1}], 3])
-def test_an_expected_action_is_met_by_exactly_its_arguments_whatever_was_answered(
-    tmp_path: Path, argument: Any
-) -> None:
+def test_an_expected_action_is_met_by_exactly_its_arguments_whatever_was_answered(tmp_path, argument) -> None:
     """The benchmark knows no patterns, and does not look at answers."""
     record = tau_record()
     record["info"]["task"]["actions"] = [{"name": "buy", "kwargs": {"seat": argument}}]

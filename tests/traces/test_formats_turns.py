@@ -155,9 +155,7 @@ FOLDERS = {
 
 
 @pytest.mark.parametrize("case", FOLDERS)
-def test_files_of_one_name_that_are_alone_in_their_folders_are_named_by_these(
-    tmp_path: Path, case: str
-) -> None:
+def test_files_of_one_name_that_are_alone_in_their_folders_are_named_by_these(tmp_path, case) -> None:
     names, tasks = FOLDERS[case]
     for name in names:
         put(tmp_path / "in" / name, {"messages": [{"role": "user", "content": name}, DONE]})
@@ -196,9 +194,7 @@ INLINE: list[tuple[str, list[dict[str, Any]], list[tuple[Any, bool | None]]]] = 
 
 
 @pytest.mark.parametrize(("desc", "calls", "want"), INLINE, ids=[case[0] for case in INLINE])
-def test_an_answer_that_a_call_has_with_it_is_its_observation(
-    tmp_path: Path, desc: str, calls: list[dict[str, Any]], want: list[tuple[Any, bool | None]]
-) -> None:
+def test_an_answer_that_a_call_has_with_it_is_its_observation(tmp_path, desc, calls, want) -> None:
     done, (run,) = read(tmp_path, None, [GO, {"role": "assistant", "content": "", "tool_calls": calls}])
     made = {call.call_id: (call.tool, call.arguments) for call in run.of(ToolCall)}
     answers = run.of(Observation)

@@ -74,9 +74,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("desc", "plan", "want"), PLANS)
-def test_a_new_plan_is_a_replan_where_steps_or_facts_differ(
-    tmp_path: Path, desc: str, plan: dict[str, Any], want: int
-) -> None:
+def test_a_new_plan_is_a_replan_where_steps_or_facts_differ(tmp_path, desc, plan, want) -> None:
     run = one(tmp_path, orchestrated(magentic_plan("Initial plan", "a"), plan))
     score = score_outcome(run, Unscored("no plan graph"))
     assert score.replans == want
@@ -210,9 +208,7 @@ ENTRY = st.fixed_dictionaries({"role": ROLE}, optional={"content": st.none() | s
 
 
 @given(st.lists(ENTRY, max_size=8), st.none() | st.integers(-2, 9) | st.text(max_size=3))
-def test_every_history_becomes_one_run_that_holds_it(
-    tmp_path_factory: pytest.TempPathFactory, history: list[dict[str, Any]], step: Any
-) -> None:
+def test_every_history_becomes_one_run_that_holds_it(tmp_path_factory, history, step) -> None:
     run = one(tmp_path_factory.mktemp("any"), hand_crafted_record(history=history, mistake_step=step))
     assert len(said(run)) == len(history)
     verdicts = run.of(Verdict)
@@ -263,9 +259,7 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(("label", "want"), UNFIT, ids=["of another run", "past the end"])
-def test_a_second_label_that_fits_no_run_or_no_step_is_named(
-    tmp_path: Path, label: dict[str, Any], want: str
-) -> None:
+def test_a_second_label_that_fits_no_run_or_no_step_is_named(tmp_path, label, want) -> None:
     labels = put(tmp_path / "labels.json", [label])
     record = put(tmp_path / "1.json", hand_crafted_record())
     conversion, runs = converted("who-and-when", tmp_path / "out", record, labels)

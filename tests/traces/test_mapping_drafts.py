@@ -181,9 +181,7 @@ ORDERS = [
 
 
 @pytest.mark.parametrize(("desc", "step", "want"), ORDERS, ids=[one[0] for one in ORDERS])
-def test_what_was_seen_belongs_to_the_action_before_it(
-    desc: str, step: dict[str, Any], want: list[str]
-) -> None:
+def test_what_was_seen_belongs_to_the_action_before_it(desc, step, want) -> None:
     (rule,) = draft_of({"steps": [step]})["items"][0]["choose"]
     assert [next(iter(each.keys() - {"when"})) for each in rule["items"]] == want
 
@@ -229,9 +227,7 @@ def test_success_of_a_tool_is_not_success_of_the_run() -> None:
 
 
 @pytest.mark.parametrize(("key", "counter"), [("sess", "n"), ("convo_id", "n"), ("visit", "step")])
-def test_records_are_of_one_run_by_a_name_for_it_or_where_their_steps_begin_again(
-    key: str, counter: str
-) -> None:
+def test_records_are_of_one_run_by_a_name_for_it_or_where_their_steps_begin_again(key, counter) -> None:
     events = [
         {key: r, counter: n, "role": w, "content": "x"} for r in "ab" for n, w in enumerate(("user", "bot"))
     ]

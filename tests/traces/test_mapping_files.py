@@ -223,9 +223,7 @@ PROMPTS: list[tuple[str, list[tuple[str, str]], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "turns", "want"), PROMPTS)
-def test_of_the_elements_are_said(
-    tmp_path: Path, rule: str, turns: list[tuple[str, str]], want: list[str]
-) -> None:
+def test_of_the_elements_are_said(tmp_path, rule, turns, want) -> None:
     say = f"{{each: 'turns[]', {rule}, say: {{role: who, content: words}}}}"
     mapping = f"format: f\nrun: {{agent: \"'a'\"}}\nitems:\n  - {say}\n"
     _, [run] = made(mapping, tmp_path, {"turns": [{"who": who, "words": words} for who, words in turns]})
@@ -292,9 +290,7 @@ REFUSED: list[tuple[str, int | None, str]] = [
 
 
 @pytest.mark.parametrize(("written", "line", "message"), REFUSED, ids=lambda value: str(value)[-30:])
-def test_a_mapping_that_means_nothing_is_refused_with_its_line(
-    written: str, line: int | None, message: str
-) -> None:
+def test_a_mapping_that_means_nothing_is_refused_with_its_line(written, line, message) -> None:
     with pytest.raises(UntakenError) as refused:
         parse_mapping(written, "own.mapping.yaml")
     assert refused.value.code in ("mapping-invalid", "mapping-too-large")
@@ -348,9 +344,7 @@ def checked(tmp_path: Path, mapping: str, content: str) -> MappingCheck:
     [("", ""), ("runs: {lines: true}\n", "[]."), ("runs: {by: call}\n", "[].")],
     ids=["a record each", "all lines of a file", "records that share a value"],
 )
-def test_a_list_that_a_rule_reads_counts_as_read_however_records_are_grouped(
-    tmp_path: Path, runs: str, below: str
-) -> None:
+def test_a_list_that_a_rule_reads_counts_as_read_however_records_are_grouped(tmp_path, runs, below) -> None:
     each = "each: '[]', " if below else ""
     rules = f"{runs}run: {{id: {{first: '{below}call'}}}}\nitems: [{{{each}plan: 'steps[]'}}]\n"
     left = HEAD.replace("DEBUG", f"'{below}debug'")
