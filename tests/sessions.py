@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from builders import RunBuilder
 from google.protobuf.message import Message
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from components.shared.panels import LOG
+from untaken.workspace import Workspace
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "sample_runs"
@@ -32,8 +34,15 @@ def installed_components() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def no_part_of_a_page_failed(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+def no_part_of_a_page_failed(caplog: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A part that fails is a sentence on the page and a traceback in the log: here it fails the test."""
+    run = AppTest._run
+
+    def checked(app: AppTest, *args: Any, **named: Any) -> AppTest:
+        assert not run(app, *args, **named).exception
+        return app
+
+    monkeypatch.setattr(AppTest, "_run", checked)
     yield
     assert [record for record in caplog.get_records("call") if record.name == LOG.name] == []
 
@@ -46,6 +55,16 @@ class AfterTheFirstVisit(PagesManager):
         PagesManager.uses_pages_directory = False
 
 
+def filled(folder: Path, *runs: RunBuilder, plan: bytes | None = None) -> Path:
+    """A workspace of these runs, each a file, and of a plan."""
+    with Workspace(folder) as store:
+        if plan:
+            store.add("a.plan.yaml", plan)
+        for run in runs:
+            store.add(f"{run.run_id}.jsonl", run.ledger())
+    return folder
+
+
 def session(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -54,10 +73,7 @@ def session(
     who: str = "",
     **address: str | list[str],
 ) -> AppTest:
-    """A new session of somebody on the workspace in `folder`, by a link to one of its pages.
-
-    Nothing may have failed.
-    """
+    """A new session of somebody on the workspace in `folder`, by a link to one of its pages."""
     monkeypatch.setenv("UNTAKEN_WORKSPACE", str(folder))
     monkeypatch.delenv("UNTAKEN_DEMO", raising=False)
     monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", AfterTheFirstVisit)
@@ -71,9 +87,7 @@ def session(
 
 def go_to(app: AppTest, page: str) -> AppTest:
     """The same session on another page."""
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    return app
+    return app.switch_page(f"pages/{page}.py").run()
 
 
 def open_tab(app: AppTest, name: str) -> AppTest:
@@ -84,9 +98,28 @@ def open_tab(app: AppTest, name: str) -> AppTest:
 def show_tab(app: AppTest, key: str, name: str | bool) -> AppTest:
     """The same page with another tab open, of tabs of which only the open one is drawn; or a fold open."""
     app.session_state[key] = name
-    app.run()
-    assert not app.exception
+    return app.run()
+
+
+def field(app: AppTest, name: str) -> Any:
+    """The first field whose key or label is this or begins so."""
+    kinds = (app.text_input, app.text_area, app.checkbox, app.multiselect, app.selectbox, app.radio)
+    return _called([one for kind in (*kinds, app.number_input) for one in kind], name)
+
+
+def button(app: AppTest, name: str) -> Any:
+    """The first button whose key or label is this or begins so."""
+    return _called(app.button, name)
+
+
+def press(app: AppTest, name: str) -> AppTest:
+    button(app, name).click().run()
     return app
+
+
+def _called(widgets: Iterable[Any], name: str) -> Any:
+    every = [(words, one) for one in widgets for words in (str(one.key), one.label)]
+    return next(one for fits in (str.__eq__, str.startswith) for words, one in every if fits(words, name))
 
 
 def component_data(app: AppTest, component: str) -> dict[str, Any] | None:

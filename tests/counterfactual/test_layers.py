@@ -13,7 +13,7 @@ import pytest
 from builders import a_run
 from histories import on_day
 
-from untaken.counterfactual import Weights, choices, evaluate_run
+from untaken.counterfactual import Weights, choices, evaluate_run, level_words
 from untaken.counterfactual.memory import Observed, PolicyMemory, Snapshot
 from untaken.counterfactual.memory.history import History
 from untaken.counterfactual.run_evaluation import Alternative
@@ -90,6 +90,8 @@ def test_history_is_of_the_finest_level_that_has_enough(case: Case) -> None:
     where = case.shared if case.level else 1
     assert branch.n_selected == (sum(case.selected[:where]) if where else 0)
     assert branch.known is (case.level is not None)
+    assert level_words(branch.level, 3) == (f"history at level {case.level} of 3" if case.level else "")
+    assert level_words(branch.level, 1) == ""
 
 
 def test_decision_points_that_go_back_to_one_coarse_layer_are_one_choice() -> None:

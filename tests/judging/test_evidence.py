@@ -230,7 +230,7 @@ def test_a_quote_is_about_its_sub_goal(case: str, tmp_path: Path) -> None:
     model = model_that(lambda _, code: said(code, "pass", (seq, quote)))
     with ModelAccess(model, ReplyStore(tmp_path)) as access:
         (found,) = judge_run(a_desk().run(), graph, access, sub_goals=["pay"], tools=False).verdicts
-    assert found.passed is passed
+    assert (found.passed, found.unanchored) == (passed, bool(passed) and graph is OPEN)
     if passed is None:
         assert found.unscored_reason in ("evidence_unrelated", "claims_only")
 
