@@ -172,14 +172,6 @@ def test_intervals_from_logged_odds_are_those_of_the_runs_once(seed: int) -> Non
     once, often = estimates(1), estimates(4)
     assert once.keys() == often.keys()
     for name, one in once.items():
-        for figure in (
-            "effective",
-            "largest_share",
-            "snips",
-            "snips_low",
-            "snips_high",
-            "dr",
-            "dr_low",
-            "dr_high",
-        ):
+        figures = "effective largest_share snips snips_low snips_high dr dr_low dr_high"
+        for figure in figures.split():
             assert getattr(often[name], figure) == pytest.approx(getattr(one, figure)), (name, figure)

@@ -20,20 +20,9 @@ def shape(graph: Any) -> list[tuple[str, str, bool, list[str]]]:
 
 
 FORMULAS = [
-    "=1+1",
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    "\t=1",
-    "\r=1",
-    "\n=1",
-    " =1",
-    "＝1",
-    "'=1",
-    "''",
-    "'",
+    "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1", "'=1", "''", "'",
     '=HYPERLINK("x","y")',
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", FORMULAS)

@@ -153,36 +153,17 @@ def test_deep_yaml_is_refused_quickly(opening: str) -> None:
         parse_graph(opening * 100_000, name="g.yaml")
 
 
+WORDS = ["2024-01-02", "12:30:45", "yes", "off", "0x1f", "0o17", "010", "1_000"]
+WORDS += [".inf", ".nan", "tRUE", "e3", "."]
+NUMBERS = {"0": 0, "+7": 7, "9223372036854775807": (1 << 63) - 1, "-.5": -0.5, "1.": 1.0, "1.5E-2": 0.015}
+NUMBERS |= {"7": 7, "-7": -7, "1.5": 1.5, "1e3": 1000.0}
 MEANS = [
-    ("2024-01-02", "2024-01-02"),
-    ("12:30:45", "12:30:45"),
-    ("yes", "yes"),
-    ("off", "off"),
-    ("0x1f", "0x1f"),
-    ("0o17", "0o17"),
-    ("010", "010"),
-    ("1_000", "1_000"),
-    (".inf", ".inf"),
-    (".nan", ".nan"),
+    *zip(WORDS, WORDS, strict=True),
     *((word, True) for word in ("true", "True", "TRUE")),
     *((word, False) for word in ("false", "False", "FALSE")),
-    *((word, None) for word in ("null", "Null", "NULL", "~")),
-    ("tRUE", "tRUE"),
-    ("0", 0),
-    ("+7", 7),
-    ("9223372036854775807", (1 << 63) - 1),
-    ("-.5", -0.5),
-    ("1.", 1.0),
-    ("1.5E-2", 0.015),
-    ("e3", "e3"),
-    (".", "."),
-    ("", None),
-    ("7", 7),
-    ("-7", -7),
-    ("1.5", 1.5),
-    ("1e3", 1000.0),
-    ("'7'", "7"),
-    ('"null"', "null"),
+    *((word, None) for word in ("null", "Null", "NULL", "~", "")),
+    *NUMBERS.items(),
+    *(("'7'", "7"), ('"null"', "null")),
 ]
 
 
