@@ -148,6 +148,8 @@ def _from_odds(found: OffPolicyContrast) -> None:
         f"Of the advantage. Effective number of runs {decimal(effective, 1)}; the largest weight of one "
         f"run is {percent(share)} of all. {rests.capitalize()}."
     )
+    if found.caution:
+        st.caption(found.caution.capitalize() + ".")
 
 
 def _estimate(value: Score, low: Score, high: Score) -> str:

@@ -318,6 +318,19 @@ def test_of_two_skills_the_other_one_is_no_cause_of_the_failures_left_over() -> 
     assert skills == [("guess", 30, 45, 18, 63)]
 
 
+def test_a_call_that_is_rare_in_the_harder_tasks_is_no_cause_where_it_is_left_out() -> None:
+    made = []
+    for i in range(120):
+        hard, pays = i % 2 == 0, i % 12 in (1, 3, 5, 7, 9, 0)
+        run = a_run(f"r{i}", task=f"t{i % 4}")
+        if i // 12 % 4 < (1 if hard else 3):  # whoever asks pays no more often than the others of the task
+            run.call("ask", ok=True)
+        made.append(
+            (paid(run, i) if pays else run.call("find", ok=True).call("pay", ok=True)).finish(pays).run()
+        )
+    assert not triage(evaluate_corpus(made, PAY, resamples=0)).causes
+
+
 def test_runs_that_failed_before_are_not_among_those_that_passed() -> None:
     """Runs that guess leave the check out and pay as often: that the others ask is no cause of not paying."""
     graph = a_graph(

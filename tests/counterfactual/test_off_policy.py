@@ -209,3 +209,13 @@ def test_a_figure_that_some_choice_lacks_is_left_out_of_the_whole_context() -> N
     found = off_policy([lacking, choice("s", "a", 0.0, {"a": 1.0})])["ctx", "a"]
     # (0.5·1 + 0.2·1) / 0.7 and 0.2·0.5 / 0.7, in the mean.
     assert found.snips == pytest.approx((1 + 0.1 / 0.7) / 2)
+
+
+@pytest.mark.parametrize(("runs", "said"), [(10, False), (9, True), (1, False)])
+def test_intervals_from_fewer_than_ten_runs_worth_say_that_they_are_too_narrow(runs: int, said: bool) -> None:
+    """A single run has none."""
+    odds = {"a": 0.5, "b": 0.5}
+    log = [choice(f"{skill}{i}", skill, float(i % 2), odds) for skill in "ab" for i in range(runs)]
+    found = contrast(log, "ctx", selected="a", alternative="b")
+    assert number(found.effective) == runs
+    assert bool(found.caution) is said

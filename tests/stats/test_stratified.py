@@ -17,6 +17,7 @@ from untaken.stats.stratified import (
     exact_test,
     hypergeometric,
     mean_differences,
+    more_often_inside_p,
     risk_difference,
     score_interval,
 )
@@ -55,6 +56,8 @@ def test_p_counts_every_arrangement_that_is_no_likelier(found: list[Stratum]) ->
     test = exact_test(found)
     assert test.p == pytest.approx(min(1.0, want))
     assert test.least <= test.p * (1 + 1e-9)
+    total = sum(s.k1 for s in found)
+    assert more_often_inside_p(found) == pytest.approx(sum(p for k, p in totals.items() if k >= total))
 
 
 def test_the_difference_is_weighted_by_the_smaller_side() -> None:

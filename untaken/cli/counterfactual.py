@@ -260,3 +260,5 @@ def _print_contrasts(contrasts: tuple[OffPolicyContrast, ...], console: Console)
         "left out=left_out, runs' worth=effective, top share=largest_share",
         "SNIPS=snips:+, 95%=snips_low…snips_high:+, DR=dr:+, 95%=dr_low…dr_high:+",
     )
+    if caution := next((one.caution for one in contrasts if one.caution), ""):
+        console.say(caution)

@@ -38,6 +38,11 @@ ASSOCIATION: Final = "association"
 """What a figure is called, with logged probabilities and without."""
 ONE_RUN: Final = Unscored("fewer than two runs took the skill with logged probabilities")
 NEVER: Final = Unscored("no run took the skill with logged probabilities")
+FEW_RUNS: Final = (
+    "below 10 runs' worth, intervals are too narrow: they hold the truth in about 85 to 93%, not 95%"
+)
+ENOUGH_RUNS: Final = 10
+"""With fewer effective runs, intervals hold the truth in 85 to 93% of confounded worlds instead of 95%."""
 LEAST_ODDS: Final = 1e-9
 """Smaller odds count as none: one choice against them would outweigh all others there can be."""
 LEAST_FREEDOM: Final = 1e-9
@@ -83,6 +88,13 @@ class Estimates(Struct, frozen=True, kw_only=True, gc=False):
     dr: Score
     dr_low: Score
     dr_high: Score
+
+    @property
+    def caution(self) -> str:
+        """That the intervals are too narrow, where they are; else empty."""
+        if isinstance(self.snips_high, Unscored) or isinstance(self.effective, Unscored):
+            return ""
+        return FEW_RUNS if self.effective < ENOUGH_RUNS else ""
 
 
 class OffPolicy(Estimates, frozen=True, kw_only=True, gc=False):

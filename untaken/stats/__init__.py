@@ -83,8 +83,8 @@ if TYPE_CHECKING:
     from untaken.stats.sparse import TaskSample as TaskSample, product as product
     from untaken.stats.stratified import (
         Stratum as Stratum, exact_power as exact_power, exact_test as exact_test,
-        mean_differences as mean_differences, risk_difference as risk_difference,
-        score_interval as score_interval, strata_of as strata_of,
+        mean_differences as mean_differences, more_often_inside_p as more_often_inside_p,
+        risk_difference as risk_difference, score_interval as score_interval, strata_of as strata_of,
     )
     from untaken.stats.two_way import (
         Block as Block, Slope as Slope, slope_between_agents as slope_between_agents,

@@ -91,6 +91,13 @@ def exact_test(strata: Sequence[Stratum]) -> ExactTest:
     return ExactTest(float(tails[observed]), float(min(tails[0], tails[len(probabilities) - 1])))
 
 
+def more_often_inside_p(strata: Sequence[Stratum]) -> float:
+    """One-sided p of the same test: the chance of as many or more successes of the first option."""
+    informative = [s for s in strata if s.informative]
+    low, probabilities = _total(tuple(sorted((s.n1, s.n0, s.k1 + s.k0) for s in informative)))
+    return min(1.0, float(probabilities[sum(s.k1 for s in informative) - low :].sum()))
+
+
 def exact_power(strata: Sequence[Stratum], rate1: float, rate0: float, alpha: float) -> float:
     """The share of comparisons made up by these rates in which the exact test finds the options apart.
 

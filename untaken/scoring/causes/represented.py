@@ -24,8 +24,8 @@ _NEAREST: Final[Mapping[FeatureKind, int]] = {
     "agent": 4,
 }
 """Of features that go equally well with failing, the one nearer to what failed is named."""
-_CHOSEN: Final[tuple[FeatureKind, ...]] = ("skill", "agent")
-"""What may have been chosen for the harder tasks: it must go with failing inside tasks, too."""
+_CHOSEN: Final[tuple[FeatureKind, ...]] = ("skill", "agent", "absent")
+"""What may belong to the harder tasks: it must go with failing inside tasks, too."""
 
 
 class Ran(NamedTuple):
@@ -116,9 +116,7 @@ def _p_inside_tasks(
         for digest, (features, scopes) in runs.items()
         if feature.scope in scopes
     )
-    if not strata:
-        return 0.0
-    return stats.exact_test(strata).p if stats.risk_difference(strata) > 0 else 1.0
+    return stats.more_often_inside_p(strata) if strata else 0.0
 
 
 def _enough(runs: Collection[str], ran: Mapping[str, Ran]) -> bool:
