@@ -323,7 +323,7 @@ def test_a_call_that_is_rare_in_the_harder_tasks_is_no_cause_where_it_is_left_ou
     for i in range(120):
         hard, pays = i % 2 == 0, i % 12 in (1, 3, 5, 7, 9, 0)
         run = a_run(f"r{i}", task=f"t{i % 4}")
-        if i // 12 % 4 < (1 if hard else 3):  # whoever asks pays no more often than the others of the task
+        if i // 12 % 4 < (1 if hard else 3):  # inside a task, asking changes nothing
             run.call("ask", ok=True)
         made.append(
             (paid(run, i) if pays else run.call("find", ok=True).call("pay", ok=True)).finish(pays).run()
