@@ -221,7 +221,7 @@ def _show(
         diff = diff_graphs(graph, msgspec.structs.replace(draft.graph, id=graph.id, version=graph.version))
         drawn = figures.plan_diff_figure(diff, dark=state.is_dark())
         tables.figure(drawn, key="draft-diff", name="Suggested compared with open")
-    if first_graph.asked():
+    if graph is None:
         _say_reach(_new_graph(draft, tasks, named))
     with st.container(horizontal=True):
         if first_graph.asked():
@@ -247,8 +247,11 @@ def _say_reach(graph: PlanGraph) -> None:
     reached = runs_of(corpus.runs.values(), GraphSet.of((*corpus.graphs.graphs, graph)), graph.id)
     tasks = counted(len({run.task_id for run in reached}), "task")
     left = len(first_graph.chosen_runs()) - len(reached)
-    rest = f" {counted(left, 'run')} would still have no plan graph." if left > 0 else ""
-    st.markdown(f"If you accept it, it scores **{counted(len(reached), 'run')}** of **{tasks}**.{rest}")
+    rest = f"{counted(left, 'run')} would still have no plan graph." if left > 0 else ""
+    st.markdown(
+        f"Once saved, it scores **{counted(len(reached), 'run')}** of **{tasks}**. {rest} "
+        f"{first_graph.unreached(graph)}"
+    )
 
 
 def _leave() -> None:

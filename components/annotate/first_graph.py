@@ -10,9 +10,10 @@ import streamlit as st
 from components.shared import state, text
 from components.shared.panels import panel
 from untaken.analysis import runs_without_graph
+from untaken.errors import first_few
 from untaken.ledger import Run
 from untaken.numbers import counted
-from untaken.plans import PlanGraph, SubGoal, escape_glob, teaches
+from untaken.plans import GraphSet, PlanGraph, SubGoal, escape_glob, teaches
 from untaken.scoring import GraphDoubt
 from untaken.views import without_graph
 from untaken.visible import free_id
@@ -48,25 +49,52 @@ def offer() -> None:
 @panel
 def offer_for(run: Run) -> None:
     """Offers ways to a plan graph on the page of a run without one."""
-    mine = any(one.digest == run.digest for one in chosen_runs())
+    mine, named = any(one.digest == run.digest for one in chosen_runs()), _missing_plan(run)
+    words = "**No plan graph matches this run's task.** Write one, or add one on the Data page."
+    if named:
+        name = text.label(named, ID_CHARS)
+        words = f"**This run's plan graph {name} is not here.** Add it on the Data page, or write it."
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            "**No plan graph matches this run's task.** Write one, or add one on the Data page.",
-            width="stretch",
-        )
-        if mine and st.button("Write a plan for this task", key="write_plan"):
-            write(run.task_id)
+        st.markdown(words, width="stretch")
+        if (mine or named) and st.button("Write a plan for this task", key="write_plan"):
+            write(run.task_id, named)
             st.switch_page(ANNOTATE)
         if mine and any(map(teaches, chosen_runs())):
             _open_annotate("Draft a plan graph")
 
 
-def write(task: str) -> None:
-    """Open a new plan graph of this task alone (a task id of a ledger, untrusted), with one sub-goal."""
+def _missing_plan(run: Run) -> str | None:
+    """The plan graph that a run names, where there is none with this id. Untrusted."""
+    graphs, named = state.corpus().graphs, run.started.graph
+    return None if named is None or graphs.get(named) or named in graphs.ambiguous else named
+
+
+def unreached(graph: PlanGraph) -> str:
+    """Why runs of a graph's tasks are not scored with it: they name others; empty where none does."""
+    alone = GraphSet.of([graph])
+    named = [
+        run.started.graph
+        for run in state.corpus().runs.values()
+        if run.started.graph not in (None, graph.id) and alone.for_task(run.task_id)[0] == graph
+    ]
+    if not named:
+        return ""
+    others = first_few([repr(text.one_line(one, ID_CHARS)) for one in dict.fromkeys(named)], SHOWN)
+    return (
+        f"{counted(len(named), 'run')} of its tasks name{'s' * (len(named) == 1)} another plan graph: "
+        f"{text.label(others, 400)}. Add that on the Data page, or save this one under its id."
+    )
+
+
+def write(task: str, named: str | None = None) -> None:
+    """Open a new plan graph of this task alone, with one sub-goal; under the id that its runs name, if any.
+
+    Task and id are of a ledger, untrusted.
+    """
     from components.annotate import session  # noqa: PLC0415 (slow, and only for who edits)
 
     graph = PlanGraph(
-        id=free_id(task, session.graph_ids(), most=ID_CHARS),
+        id=named or free_id(task, session.graph_ids(), most=ID_CHARS),
         tasks=[escape_glob(task)],  # an id may hold signs of a glob
         sub_goals=[SubGoal(id="first", title="First sub-goal")],
     )

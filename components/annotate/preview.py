@@ -30,7 +30,8 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
     seen = _seen(graph)
     first_graph.doubts(seen.doubts)
     if not seen.runs:
-        st.caption("No run in this workspace is scored with this graph, before or after saving.")
+        words = "No run in this workspace is scored with this graph, before or after saving."
+        st.caption(f"{words} {first_graph.unreached(graph)}")
         return seen
     flips = len({change.digest for change in seen.changes})
     summary = f"**{flips:,} of {counted(seen.runs, 'run')}** would change a sub-goal's status"

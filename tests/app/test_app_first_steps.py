@@ -15,7 +15,7 @@ import streamlit as st
 from builders import a_run
 from programs import run_python
 from served_page import served_app
-from sessions import filled, go_to, press, said, session, show_tab
+from sessions import filled, go_to, plain, press, said, session, show_tab
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 from test_app_pages import QUESTIONS, TITLES
@@ -310,3 +310,36 @@ def test_a_read_is_in_the_draft_only_if_it_is_ticked(tmp_path: Path, monkeypatch
     press(app, "suggest_take")
     (node,) = app.session_state[CURRENT].graph.sub_goals
     assert node.check.tool_call.arguments == {"amount": 67}
+
+
+def test_runs_that_name_a_plan_that_is_not_here_are_said_to_and_get_it_under_its_id(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    """Another plan never stands in for it, so a draft with an id of its own would score none of them."""
+    with Workspace(tmp_path) as store:
+        for at in range(6):
+            run = a_run(f"r{at}", agent="ada", task="swap-1", graph="swap").call("look", ok=True)
+            store.add(f"{at}.jsonl", run.call("pay", ok=True).finish(at > 0).ledger())
+    app = session(tmp_path, monkeypatch, "run")
+    assert "plan graph swap is not here" in plain(app)
+    app = signed(go_to(app, "annotate"))
+    assert "it scores **6 runs** of **1 task**" in said(app)  # under the id that all of them name
+    app = signed(go_to(press(go_to(app, "run"), "write_plan"), "annotate"))
+    press(app, "annotate_save")
+    (graph,) = saved(tmp_path).values()
+    assert (graph.id, graph.tasks) == ("swap", ["swap-1"])
+
+
+def test_a_plan_for_tasks_whose_runs_name_others_says_why_it_scores_none(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with Workspace(tmp_path) as store:
+        store.add(
+            "own.plan.yaml", b"schema: untaken.plan/1\nid: own\ntasks: ['swap-*']\nsub_goals: [{id: look}]\n"
+        )
+        for at in range(2):
+            run = a_run(f"r{at}", agent="ada", task=f"swap-{at}", graph=f"plan-{at}").call("look", ok=True)
+            store.add(f"{at}.jsonl", run.finish(True).ledger())
+    app = signed(session(tmp_path, monkeypatch, "annotate", graph="own"))
+    next(one for one in app.text_input if one.label == "Title").set_value("Look").run()
+    assert "2 runs of its tasks name another plan graph: 'plan-0', 'plan-1'." in plain(app)
