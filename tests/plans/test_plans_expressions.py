@@ -138,3 +138,21 @@ def test_python_words_come_with_those_of_the_language(expression: str, said: str
 
 def test_python_words_inside_a_text_are_no_mistake() -> None:
     check_expression('state.a == "this and not that"')
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("state.a ==", "the expression ends too early"),
+        ("(state.a", "the expression ends too early"),
+        ("state.a == 3 state", "the expression cannot be read at character 14: 'state'"),
+        ("state.a ==\n == 3", "the expression cannot be read at character 13: '== 3'"),
+        ("state.é == 3", "the expression cannot be read at character 7: 'é == 3'"),
+    ],
+)
+def test_where_an_expression_cannot_be_read_is_said_without_the_words_of_the_parser(
+    expression: str, words: str
+) -> None:
+    with pytest.raises(UntakenError) as refused:
+        check_expression(expression)
+    assert refused.value.message == words

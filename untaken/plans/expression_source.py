@@ -104,25 +104,26 @@ def _tokens(expression: str) -> tuple[Token, ...]:
     while at < len(expression):
         match = _TOKEN.match(expression, at)
         if match is None:
-            raise _unreadable(expression, at)
+            raise unreadable(expression, at)
         if match.lastgroup != "space":
             token = Token(str(match.lastgroup), match.group())
             before = tokens[-1] if tokens else Token("", "")
             # CEL reads a text otherwise right after these: triple quotes, bytes, prefixes.
             binds = before.kind == "text" or (before.kind == "name" and before.text != "in")
             if token.kind == "text" and binds:
-                raise _unreadable(expression, at)
+                raise unreadable(expression, at)
             tokens.append(token)
         at = match.end()
     return tuple(tokens)
 
 
-def _unreadable(expression: str, at: int) -> UntakenError:
-    return UntakenError(
-        "expression-unreadable",
-        f"the expression cannot be read at character {at + 1}: {expression[at : at + 20]!r}",
-        hint="Text goes in single or double quotes, on one line.",
-    )
+def unreadable(
+    expression: str, at: int, hint: str = "Text goes in single or double quotes, on one line."
+) -> UntakenError:
+    """Where an expression cannot be read, from character `at` on (0 is the first)."""
+    rest = expression[at : at + 20]
+    words = f"cannot be read at character {at + 1}: {rest!r}" if rest.strip() else "ends too early"
+    return UntakenError("expression-unreadable", f"the expression {words}", hint=hint)
 
 
 @dataclass(slots=True)

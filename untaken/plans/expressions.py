@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
-from untaken.plans.expression_source import LOOPS, ROOT, ExpressionSource, read_source
+from untaken.plans.expression_source import LOOPS, ROOT, ExpressionSource, read_source, unreadable
 from untaken.plans.expression_state import Projection, describe_missing, measure, refuse_regexes, steps
 
 _HELD = 4096
@@ -128,16 +128,21 @@ def _cel() -> Any:
     return cel
 
 
+_PLACE: Final = re.compile(r"ERROR: <input>:(?P<line>\d+):(?P<column>\d+):")
+
+
 def _parsed(expression: str) -> Any:
     try:
         return _cel().compile(expression)
     except Exception as error:  # the library's parser raises ValueError, its lexer others
-        message = str(error).split("ERROR: <input>:", 1)[-1].split("\n", 1)[0]
-        raise UntakenError(
-            "expression-unreadable",
-            f"the expression cannot be read: {message[:300]}",
-            hint=_python_hint(expression) or 'Write it like `state.decision == "approve"`.',
-        ) from None
+        hint = _python_hint(expression) or 'Write it like `state.decision == "approve"`.'
+        place = _PLACE.search(str(error))
+        if place is None:
+            message = f"the expression cannot be read: {str(error).partition(chr(10))[0][:300]}"
+            raise UntakenError("expression-unreadable", message, hint=hint) from None
+        before = expression.split("\n")[: int(place["line"]) - 1]
+        at = sum(len(line) + 1 for line in before) + int(place["column"]) - 1
+        raise unreadable(expression, at, hint) from None
 
 
 def _known_names(program: Any, source: ExpressionSource) -> None:
