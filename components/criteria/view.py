@@ -291,17 +291,21 @@ def _verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
     st.subheader("Which criteria can you trust?", anchor=False)
     status = {criterion.name: criterion.status for criterion in known.criteria}
     ordered = sorted(review.verification.criteria, key=lambda check: not check.keep)  # those to keep first
+    alike: dict[tuple[str, str], list[str]] = {}  # a reason that several have is said once, below them
+    for check in ordered[:MOST_SHOWN]:
+        alike.setdefault((_verdict(check), _first_ground(check)), []).append(check.name)
     with st.container(border=True, gap=None, key="criteria-verdicts"):
-        for check in ordered[:MOST_SHOWN]:
-            person = status.get(check.name)
-            by = f" · {editing.STATUS[person]} by a person" if person and person != "accepted" else ""
-            st.button(
-                f"{_verdict(check)} · **{text.label(check.name, 60)}**{by}",
-                key=f"verdict-{editing.short(check.name)}",
-                type="tertiary",
-                on_click=lambda name=check.name: state.select(criterion=name),  # bound now: the loop goes on
-            )
-            st.caption(text.label(_first_ground(check), 200))
+        for (verdict, ground), names in alike.items():
+            for name in names:
+                person = status.get(name)
+                by = f" · {editing.STATUS[person]} by a person" if person and person != "accepted" else ""
+                st.button(
+                    f"{verdict} · **{text.label(name, 60)}**{by}",
+                    key=f"verdict-{editing.short(name)}",
+                    type="tertiary",
+                    on_click=lambda name=name: state.select(criterion=name),  # bound now: the loop goes on
+                )
+            st.caption(text.label(ground, 200))
     if len(ordered) > MOST_SHOWN:
         st.caption(f"{len(ordered) - MOST_SHOWN:,} more under *Every verdict*.")
 
@@ -322,7 +326,7 @@ def _first_ground(check: CriterionCheck) -> str:
         return against[0]
     apart, attacks = check.discrimination.separation, check.discrimination.attacks
     if isinstance(apart.superiority, Unscored) or isinstance(apart.low, Unscored):
-        shown = f"success against failure: {reason(apart.superiority)}"
+        shown = reason(apart.superiority)
     else:
         span = interval(apart.low, apart.high, percent)
         shown = f"success above failure in {percent(apart.superiority)} ({span})"

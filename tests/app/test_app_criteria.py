@@ -211,3 +211,17 @@ def test_hostile_words_in_criteria_are_words(folder: Path, monkeypatch: Patch) -
     assert {place for place, _ in acted_upon(app)} <= fields
     places = {place for place, words in sent(app) if "onerror" in words}
     assert places >= {"Markdown.body", "PlotlyChart.spec", "Selectbox.options"}
+
+
+def test_a_reason_that_several_criteria_have_is_said_once_below_them(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with Workspace(tmp_path) as store:
+        for at in range(3):
+            run = a_run(f"r{at}", agent="ada", task=f"t{at}").call("look", ok=True)
+            store.add(f"{at}.jsonl", run.finish(False).ledger())
+    app = opened(tmp_path, monkeypatch)
+    undecided = [one.label for one in app.button if one.label.startswith("? undecided")]
+    reasons = [one.value for one in app.caption if "no successful run has a value" in one.value]
+    reasons.remove(next(one for one in reasons if reasons.count(one) > 1))  # of the criterion looked at
+    assert len(undecided) > len(reasons) == len(set(reasons)) > 0
