@@ -146,4 +146,4 @@ def doubts(found: Sequence[GraphDoubt]) -> None:
 
 
 def _doubt(doubt: GraphDoubt) -> None:
-    st.text(text.one_line(f"{doubt.message}. {doubt.hint}", 400))
+    st.text(text.sentence(text.one_line(f"{doubt.message}. {doubt.hint}", 400)))

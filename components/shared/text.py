@@ -21,23 +21,33 @@ JOINER: Final = "\u2060"
 _PUNCTUATION: Final = re.compile(r"([!\"#$%&'()*+,\-./;<=>?\[\\\]^_`{|}~])")
 
 
+_RIGHT_TO_LEFT: Final = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+
+
+def _isolated(text: str) -> str:
+    """Arabic or Hebrew words, kept from moving the numbers and signs beside them to their other side."""
+    return f"\u2066{text}\u2069" if _RIGHT_TO_LEFT.search(text) else text
+
+
 def label(text: object, limit: int = 80) -> str:
     """Words for a Streamlit label, caption or message: markdown, icons, emoji codes, TeX stay words."""
     escaped = _PUNCTUATION.sub(r"\\\1", one_line(text, limit).strip())
     # A backslash does not stop icons (`:name:`), colours (`:red[`) and mail addresses.
     escaped = re.sub(r"([:@])", rf"\1{JOINER}", escaped)
-    return re.sub(r"(?i)(www)(\\\.)", rf"\1{JOINER}\2", escaped)
+    return _isolated(re.sub(r"(?i)(www)(\\\.)", rf"\1{JOINER}\2", escaped))
 
 
 def figure(text: object, limit: int = 60) -> str:
     """Words for a plotly label, hover or title: no tags, no links, no TeX, no template fields."""
     escaped = one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return escaped.replace("$", "&#36;").replace("%{", f"%{JOINER}{{")
+    return _isolated(escaped.replace("$", "&#36;").replace("%{", f"%{JOINER}{{"))
 
 
 def name(words: object) -> str:
     """A name for what takes plain text, such as a list to choose from."""
-    return one_line(words, 60)
+    return _isolated(one_line(words, 60))
 
 
 def outcome(success: bool | Unscored) -> str:

@@ -88,7 +88,7 @@ def test_a_long_name_keeps_its_beginning_and_its_end(name: str, limit: int, want
 def test_a_folded_name_has_room_in_its_lines(name: str, width: int, lines: int) -> None:
     shown = text.folded(name, width=width, lines=lines).split("<br>")
     assert len(shown) <= lines
-    assert all(len(html.unescape(line).replace(text.JOINER, "")) <= width for line in shown)
+    assert all(len(re.sub("[\u2060\u2066\u2069]", "", html.unescape(line))) <= width for line in shown)
 
 
 def test_no_cell_and_no_heading_of_a_csv_is_a_formula() -> None:
@@ -243,3 +243,9 @@ def test_figures_use_fonts_of_the_system_so_that_saved_pictures_have_the_same_wi
 )
 def test_a_sentence_begins_with_a_capital_but_for_a_name(words: str, want: str) -> None:
     assert text.sentence(words) == want
+
+
+@pytest.mark.parametrize("write", [text.label, text.figure, text.name])
+def test_words_written_from_the_right_do_not_move_what_stands_beside_them(write) -> None:
+    assert write("وكيل") == "\u2066وكيل\u2069"
+    assert write("agent") == "agent"

@@ -200,7 +200,7 @@ REMARKS = [
     Remark("all succeeded", many("ab", True), ("All 16 runs with an outcome succeeded", "Not enough tasks")),
     Remark("all failed", many("ab", False), ("All 16 runs with an outcome failed", "Not enough tasks")),
     Remark("no outcome", many("ab", None), ("No run has a recorded outcome", "Not enough tasks")),
-    Remark("one run", [a_score("a", "t", 2, success=False)], ("Only a ran here", "The one run")),
+    Remark("one run", [a_score("a", "t", 2, success=False)], ("Only a ran here",)),
     Remark("no run", [], ()),
 ]
 

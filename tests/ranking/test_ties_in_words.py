@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from untaken.analysis.ranking import ties_in_words
-from untaken.analysis.ranking.comparisons import MOST_GROUPS, Comparison, PairedDifference
+from untaken.analysis.ranking.comparisons import MOST_GROUPS, MOST_TIED, Comparison, PairedDifference
 from untaken.errors import Score, Unscored
 
 NONE = Unscored("one task")
@@ -52,6 +52,12 @@ def a_pair(low: Score, high: Score = 0.5) -> PairedDifference:
             [-0.1],
             "no clear difference: a0 ≈ b0; a1 ≈ b1; a2 ≈ b2; a3 ≈ b3; and 2 more",
             id="more groups",
+        ),
+        pytest.param(
+            (tuple(f"a{n}" for n in range(MOST_TIED + 3)),),
+            [-0.1],
+            f"no clear difference: {' ≈ '.join(f'a{n}' for n in range(MOST_TIED))} ≈ and 3 more",
+            id="a large group",
         ),
         pytest.param((), [], "", id="no pair"),
     ],

@@ -218,4 +218,4 @@ def outline_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: G
 def _ending(run: Run) -> str:
     end = run.finished
     given = () if end is None else (("error", end.error), ("limit", end.limit))
-    return "; ".join(f"{name} {text}" for name, text in given if text)
+    return "; ".join(f"{name} {text.rstrip('.')}" for name, text in given if text)

@@ -20,6 +20,8 @@ ALPHA: Final = 0.05
 DIGEST_CHARS: Final = 16
 MOST_GROUPS: Final = 4
 """Groups of agents without a clear difference that are named in a sentence."""
+MOST_TIED: Final = 12
+"""Agents of such a group that are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,7 @@ def ties_in_words(compared: Comparison, name: Callable[[str], str]) -> str:
         compared: of one metric.
         name: how an agent is shown.
     """
-    tied = [" ≈ ".join(map(name, group)) for group in compared.ties if len(group) > 1]
+    tied = [first_few([*map(name, group)], MOST_TIED, " ≈ ") for group in compared.ties if len(group) > 1]
     unknown = sum(isinstance(pair.low, Unscored) for pair in compared.pairs)
     words = f"no clear difference: {first_few(tied, MOST_GROUPS, '; ')}" if tied else ""
     if not tied and unknown < len(compared.pairs):  # without any interval, no pair is known to differ

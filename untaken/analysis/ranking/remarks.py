@@ -28,7 +28,7 @@ def remarks(report: RankReport) -> tuple[str, ...]:
             f"Only {agents[0]} ran here, so there is nothing to rank: a second agent on the same tasks makes "
             "a ranking."
         )
-    found += _outcomes(report)
+    found += _outcomes(report, alone=len(agents) == 1)
     silent = [metric for metric in report.metrics if unrankable(report, metric)]
     if silent:
         by = "" if silent == report.ranked_metrics() else f" by {', '.join(map(metric_words, silent))}"
@@ -36,12 +36,12 @@ def remarks(report: RankReport) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _outcomes(report: RankReport) -> list[str]:
-    """That every run with an outcome came out alike, or that none has one."""
+def _outcomes(report: RankReport, *, alone: bool) -> list[str]:
+    """That every run of several agents with an outcome came out alike, or that none has one."""
     known = [bool(run.success) for run in report.runs if not isinstance(run.success, Unscored)]
     if not known:
         return ["No run has a recorded outcome: there is no ranking by outcome."]
-    if len(set(known)) > 1:
+    if len(set(known)) > 1 or alone:
         return []
     every = f"All {len(known):,} runs" if len(known) > 1 else "The one run"
     if known[0]:
