@@ -170,9 +170,9 @@ def _with_progress(
 
     def progress(done: int, total: int, name: str) -> None:
         nonlocal read_at
-        words = f"{done:,} of {total:,} added" if total else "Reading"
+        words = [f"{done:,} of {total:,} added" if total else "Reading", text.label(name, 60)]
         # Streamlit refuses more than 1.
-        bar.progress(min(done / max(total, 1), 1.0), text=f"{words} · {text.label(name, 60)}")
+        bar.progress(min(done / max(total, 1), 1.0), text=" · ".join(filter(None, words)))
         if ahead and (begun := monotonic()) >= read_at:
             with suppress(UntakenError):  # who asks for it hears why it cannot be read
                 evaluating.read_ahead(ahead)
@@ -328,7 +328,8 @@ def _card(one: Upload, advice: set[str], runs: Sequence[HeldRun]) -> None:
     if one.reasons:
         _reasons(one, advice)
     elif (first := next((found for found in one.findings if found.hint), None)) and first.hint not in advice:
-        st.text(f"{text.one_line(first.message, WORDS)}. {text.one_line(first.hint, WORDS)}")
+        why, hint = (text.one_line(words, WORDS) for words in (first.message, first.hint))
+        st.text(f"{text.sentence(why)}. {hint}")
         advice.add(first.hint)
 
 

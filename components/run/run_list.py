@@ -39,8 +39,8 @@ def choose_run(corpus: Corpus) -> str | None:
         state.select(run=chosen)
     elif chosen is None:
         st.warning(
-            "The link names a run that is not in this workspace. Its ledger may have changed since. Look "
-            "for it in the list.",
+            "The link names a run that is not in this workspace: its file was removed, or has changed since. "
+            "Look for it in the list.",
             icon=":material/link_off:",
         )
     failing = [item.digest for item in queue if item.failing]

@@ -67,7 +67,7 @@ def test_a_card_names_what_a_file_held_what_was_lost_and_what_to_do() -> None:
     found = Finding(code="naive-timestamps", message="no time zone", severity="warning", hint=hint)
     app = shown(replace(SOUND, kind="tau-bench", graphs=1, loss=loss, findings=(found,)))
     assert app.caption[0].value.replace("\\", "") == "τ-bench results · new · 2 runs · 1 plan graph"
-    assert app.text[1].value == f"no time zone. {hint}"
+    assert app.text[1].value == f"No time zone. {hint}"
     assert [line.value.split(":")[0] for line in app.expander[0].text] == ["Kept 0 of 0 values.", "Findings"]
 
 
