@@ -8,12 +8,14 @@ from typing import Any
 
 import desk
 import pytest
+from builders import a_run
 from sessions import field, plain, press, said, sent, session, show_tab, table
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
 from untaken.judging import editing
 from untaken.judging.criteria import kept_criteria, kept_runs, ledger_criteria, propose
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 TABS = "criteria_tabs"
