@@ -315,7 +315,7 @@ def test_a_read_is_in_the_draft_only_if_it_is_ticked(tmp_path: Path, monkeypatch
 def test_runs_that_name_a_plan_that_is_not_here_are_said_to_and_get_it_under_its_id(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    """Another plan never stands in for it, so a draft with an id of its own would score none of them."""
+    """No other plan is used for them, so a draft with another id scores none."""
     with Workspace(tmp_path) as store:
         for at in range(6):
             run = a_run(f"r{at}", agent="ada", task="swap-1", graph="swap").call("look", ok=True)
