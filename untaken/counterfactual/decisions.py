@@ -62,7 +62,7 @@ from untaken.ledger import Run, SkillSelection
 
 AT_ONCE: Final = 4_096
 """Decisions compared at a time: what it takes in between stays small, however many runs there are."""
-MADE_AT_ONCE: Final = 256
+MADE_AT_ONCE: Final = 32
 """Paths made as objects at a time: of a large corpus somebody looks at a few, or at one after the other."""
 DAY: Final = timedelta(days=1)
 Situation = tuple[Asked, int]
@@ -151,10 +151,10 @@ class DecisionScorer:
         known = self._known(run)
         return tuple([self._decision(layers, number, known) for layers, number in self._places(run)])
 
-    def decision(self, run: int, seq: int) -> Decision:
-        """One of them, by its `seq`."""
+    def decision(self, run: int, seq: int, alternative: str) -> Decision:
+        """One of them, by its `seq`, with one branch alone."""
         at = [selection.seq for selection in self.runs[run].selections].index(seq)
-        return self._decision(*self._places(run)[at], self._known(run))
+        return self._decision(*self._places(run)[at], self._known(run), alternative)
 
     def _known(self, run: int) -> KnownAtStart:
         snapshot, run_id = self.snapshot(run), self.runs[run].run_id
@@ -315,15 +315,19 @@ class DecisionScorer:
     def _strengths(self) -> np.ndarray:
         return strengths_for(self._given, self._cut, self._weights)
 
-    def _decision(self, layers: int, number: int, known: KnownAtStart) -> Decision:
+    def _decision(
+        self, layers: int, number: int, known: KnownAtStart, alternative: str | None = None
+    ) -> Decision:
         asked, columns = self._asked[layers], self.paths[layers]
-        selection, (first, last) = asked.selection[number], asked.first[number : number + 2].tolist()
+        selection, rows = asked.selection[number], range(*asked.first[number : number + 2].tolist())
+        if alternative is not None:
+            rows = [row for row in rows if asked.name(row) == alternative]
         return Decision(
             decision_point=selection.seq,
             selected=selection.selected,
             context_hash=selection.context_hash,
             n_selected=int(columns.n_selected[number]),
-            branches=tuple([self._branch(layers, row, known) for row in range(first, last)]),
+            branches=tuple([self._branch(layers, row, known) for row in rows]),
         )
 
     def _branch(self, layers: int, row: int, known: KnownAtStart) -> Alternative:

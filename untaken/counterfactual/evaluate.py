@@ -143,10 +143,10 @@ class Evaluations(Mapping[str, RunEvaluation]):
         found = self._scored_run(digest)
         return found.scorer.decisions(found.number) if found else ()
 
-    def decision(self, digest: str, seq: int) -> Decision:
-        """One decision point of an evaluated run, by its `seq`."""
+    def decision(self, digest: str, seq: int, alternative: str) -> Decision:
+        """One decision point of an evaluated run, by its `seq`, with one path alone."""
         found = self._scored()[digest]
-        return found.scorer.decision(found.number, seq)
+        return found.scorer.decision(found.number, seq, alternative)
 
     def columns(self) -> list[PathColumns]:
         """Every path not taken of these runs, by memory; `run` is a run's place among them."""

@@ -84,11 +84,11 @@ def exact_test(strata: Sequence[Stratum]) -> ExactTest:
     margins = tuple(sorted((s.n1, s.n0, s.k1 + s.k0) for s in strata if s.informative))
     if not margins:
         return ExactTest(1.0, 1.0)
-    low, probabilities = _total(margins)
-    tails = _two_sided(margins)
+    low, tails = _total(margins)[0], _two_sided(margins)
     observed = sum(s.k1 for s in strata if s.informative) - low
     # A sum of hypergeometrics has one peak: its least likely total is at one of its ends.
-    return ExactTest(float(tails[observed]), float(min(tails[0], tails[len(probabilities) - 1])))
+    p, *ends = without_noise(tails[[observed, 0, -1]]).tolist()
+    return ExactTest(p, min(ends))
 
 
 def more_often_inside_p(strata: Sequence[Stratum]) -> float:
@@ -116,21 +116,23 @@ def _total(margins: tuple[tuple[int, int, int], ...]) -> tuple[int, np.ndarray]:
     """The least total of successes of the first option, and the probability of each total from there on."""
     low, probabilities = 0, np.ones(1)
     for margin, times in Counter(margins).items():
-        least, spread = hypergeometric(*margin)
-        low, probabilities = low + times * least, np.convolve(probabilities, _power(spread, times))
+        least, spread = _alike(margin, times)
+        low, probabilities = low + least, np.convolve(probabilities, spread)
     return low, probabilities
 
 
-def _power(spread: np.ndarray, times: int) -> np.ndarray:
-    """The distribution of the sum of so many independent draws from one."""
-    found, doubled = np.ones(1), spread
+@lru_cache(maxsize=65_536)
+def _alike(margin: tuple[int, int, int], times: int) -> tuple[int, np.ndarray]:
+    """The same of so many strata with equal margins."""
+    least, doubled = hypergeometric(*margin)
+    least, found = least * times, np.ones(1)
     while times:
         if times % 2:
             found = np.convolve(found, doubled)
         times //= 2
         if times:
             doubled = np.convolve(doubled, doubled)
-    return found
+    return least, found
 
 
 @lru_cache(maxsize=65_536)
@@ -151,11 +153,12 @@ def hypergeometric(n1: int, n0: int, successes: int) -> tuple[int, np.ndarray]:
 
 @lru_cache(maxsize=65_536)
 def _two_sided(margins: tuple[tuple[int, int, int], ...]) -> np.ndarray:
-    """The two-sided p of each total."""
+    """The two-sided p of each total, with the noise of summation."""
     _, probabilities = _total(margins)
     ranked = np.sort(probabilities)
     below = np.searchsorted(ranked, probabilities * _TIED, side="right")
-    return without_noise(np.minimum(1.0, np.concatenate(([0.0], np.cumsum(ranked)))[below]))
+    tails: np.ndarray = np.minimum(1.0, np.concatenate(([0.0], np.cumsum(ranked)))[below])
+    return tails
 
 
 def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:

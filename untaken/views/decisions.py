@@ -127,8 +127,8 @@ def decisions_table(corpus: Corpus, paths: pd.DataFrame | None = None) -> pd.Dat
 
 
 def _branch(corpus: Corpus, digest: str, seq: int, alternative: str) -> BranchRow:
-    run, decision = corpus.runs[digest], corpus.evaluations.decision(digest, seq)
-    branch = next(one for one in decision.branches if one.alternative == alternative)
+    run, decision = corpus.runs[digest], corpus.evaluations.decision(digest, seq, alternative)
+    (branch,) = decision.branches
     return BranchRow(run, corpus.evaluations.actual_score(digest), decision, branch, contexts_of(run)[seq])
 
 

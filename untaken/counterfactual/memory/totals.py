@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from operator import sub
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -310,8 +309,8 @@ class Totals:
 
     def sums(self, place: int, known: int) -> Sums:
         """The totals of a place after the first `known` of its observations."""
-        begin = int(self._begin[place])
-        return Sums._make(map(sub, self._rows[begin + known], self._rows[begin]))
+        begin = self._begin[place : place + 1]
+        return Sums._make(as_sums(_between(self._exact, begin, begin + known))[0])
 
     def figures(self, rows: Moment) -> Figures:
         """The figures of many places, each at its own moment; n = 0 where nothing was known."""
@@ -410,9 +409,9 @@ class Totals:
         return _running(self._entries(self._units, self._longest))
 
     @cached_property
-    def _rows(self) -> list[tuple[int, ...]]:
-        """The running sums row by row, for who asks for one place at a time."""
-        return as_sums(_running(self._entries(Units(), self._position.size)))
+    def _exact(self) -> SumColumns:
+        """The running sums in no decimals, for who asks for one place at a time."""
+        return _running(self._entries(Units(), self._position.size))
 
     @cached_property
     def _before_by_run(self) -> SumColumns:
