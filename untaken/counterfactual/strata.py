@@ -91,11 +91,14 @@ class Rulings:
         """Of one claim."""
         return self._ruling(int(self._which[claim]))
 
-    def _ruling(self, number: int) -> OptionTest:
-        if number not in self._made:
+    def _ruling(self, number: int, *, whether: bool = False) -> OptionTest:
+        found = self._made.get(number)
+        if found is None:
             pair, cut, without = self._keys[:, number].tolist()
-            self._made[number] = self._numbers.ruling(self._both(pair), cut, without)
-        return self._made[number]
+            found = self._numbers.ruling(self._both(pair), cut, without, whether=whether)
+            if found.holds or not whether:
+                self._made[number] = found
+        return found
 
     def _both(self, pair: int) -> BothSides:
         # When it is asked for: most claims of a log with many options are about one that nobody took.
@@ -107,7 +110,7 @@ class Rulings:
         """1 where the alternative is supported to succeed more often, -1 less often, else 0."""
         found = np.zeros(self._keys.shape[1], dtype=int)
         for number in np.flatnonzero(self._worth_testing()).tolist():
-            ruling = self._ruling(number)
+            ruling = self._ruling(number, whether=True)
             found[number] = int(np.sign(ruling.difference)) if ruling.holds else 0
         direction: np.ndarray = found[self._which] * self.sign
         return direction
@@ -219,15 +222,18 @@ class Numbers:
             self._strata[key] = frozenset(self.runs(history, *key).stratum.tolist())
         return self._strata[key]
 
-    def ruling(self, both: BothSides, cut: int, without: int) -> OptionTest:
-        """What the runs known at a cut say of two skills; those that took both by then are left out."""
+    def ruling(self, both: BothSides, cut: int, without: int, *, whether: bool) -> OptionTest:
+        """What the runs known at a cut say of two skills; those that took both by then are left out.
+
+        `whether` as for `OptionComparison.ruling`.
+        """
         # `other` counts as of the cut: who took the second skill later had one of them until then.
         kept = np.flatnonzero((both.position < cut) & ~(both.other < cut) & (both.run != without))
         kept = kept[one_of_each(both.unit[kept])]
         run = both.run[kept]
         if (self.group[run, -1] == UNKNOWN).any():
             return OptionTest(np.nan, 0, 0, 0.0, 1.0, 1.0, 1.0, NOT_NAMED, False)
-        return self.comparison(run, both.alternative[kept]).ruling(both.success[kept])
+        return self.comparison(run, both.alternative[kept]).ruling(both.success[kept], whether=whether)
 
     def comparison(self, run: np.ndarray, first: np.ndarray) -> OptionComparison:
         """Of runs whose task and agent are known, `first` where one took the first option."""

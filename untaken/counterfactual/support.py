@@ -132,8 +132,11 @@ class OptionComparison:
         self._n1 = np.bincount(self._stratum[self._first], minlength=self._n.size)
         self._both = np.flatnonzero((self._n1 > 0) & (self._n1 < self._n))
 
-    def ruling(self, success: np.ndarray) -> OptionTest:
-        """What the runs say, their success (1 or 0) in the order in which they were given."""
+    def ruling(self, success: np.ndarray, *, whether: bool = False) -> OptionTest:
+        """What the runs say, their success (1 or 0) in the order in which they were given.
+
+        `whether`: only whether it holds counts. Where it does not, p and `reason` may leave out the time.
+        """
         y = success[self.order].astype(float)
         if not self._both.size:
             why = f"confounded: {self._coinciding} and choice coincide"
@@ -151,7 +154,7 @@ class OptionComparison:
             return found(1.0, RETRIES)
         # Whether time and choice coincide takes long to find out, and too little is always left of a few
         # runs: it is looked at where a few more could seem to decide.
-        if min(n1, n0) < N_MIN or test.p > 2 * ALPHA:
+        if min(n1, n0) < N_MIN or test.p > (1 if whether else 2) * ALPHA:
             return found(test.p, more_runs(n1, n0, z))
         in_time = self._p_in_time(y)
         if in_time is None:
