@@ -23,7 +23,6 @@ from untaken.views import (
     by_delta,
     choices_table,
     count_choices,
-    count_paths,
     table_of_choices,
 )
 
@@ -83,8 +82,8 @@ def draw(review: ChoiceReview) -> None:
 
 
 def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
-    seen, left = count_choices(choices), count_paths(paths)
-    points = f"{counted(left.points, 'decision point')}, {counted(left.paths, 'alternative')}"
+    seen, met = count_choices(choices), (~paths[["digest", "decision_point"]].duplicated()).sum()
+    points = f"{counted(int(met), 'decision point')}, {counted(len(paths), 'alternative')}"
     more, unknown = _only_counted(paths)
     made, unknown = seen.choices + more, seen.unknown + unknown
     small = f"supported, q ≤ {SMALL_Q:g}, of {seen.compared:,} tested"

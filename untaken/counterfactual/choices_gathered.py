@@ -195,7 +195,6 @@ def _columns(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run]) 
         verdict=verdicts.astype(np.int8),
         # Never read here: a choice compares both histories itself.
         advantage=np.full(run.size, np.nan),
-        direction=np.zeros(run.size, dtype=np.int8),
     )
 
 

@@ -38,10 +38,9 @@ from untaken.counterfactual.memory.totals import NOWHERE, Moment, Totals
 from untaken.counterfactual.parts_compared import parts_of_delta
 from untaken.counterfactual.paths import (
     PathColumns,
-    PathFigures,
     Paths,
+    figures_at,
     joined,
-    rows_of,
     scores_of,
     verdicts_of,
 )
@@ -62,8 +61,6 @@ from untaken.ledger import Run, SkillSelection
 
 AT_ONCE: Final = 4_096
 """Decisions compared at a time: what it takes in between stays small, however many runs there are."""
-MADE_AT_ONCE: Final = 32
-"""Paths made as objects at a time: of a large corpus somebody looks at a few, or at one after the other."""
 DAY: Final = timedelta(days=1)
 Situation = tuple[Asked, int]
 """Where decisions with equally many layers are gathered, and the number of a situation there."""
@@ -100,7 +97,6 @@ class DecisionScorer:
         with np.errstate(all="ignore"):
             self._actual = self._scales.place(*(np.array(column, dtype=float) for column in columns))
         self._asked: dict[int, Asked] = {}
-        self._made: dict[int, tuple[int, list[PathFigures]]] = {}
         # The same situation recurs in thousands of decisions, and is looked up once.
         met: dict[tuple[object, ...], Situation] = {}
         for number, run in enumerate(runs):
@@ -111,6 +107,7 @@ class DecisionScorer:
                     situation = met[key] = self._situation(at)
                 asked, place = situation
                 asked.add(number, at, place)
+        self._rulings: dict[int, Rulings] = {}
         self.paths = {layers: self._compare(asked) for layers, asked in self._asked.items()}
 
     def _situation(self, selection: SkillSelection) -> Situation:
@@ -157,9 +154,8 @@ class DecisionScorer:
         return self._decision(*self._places(run)[at], self._known(run), alternative)
 
     def _known(self, run: int) -> KnownAtStart:
-        snapshot, run_id = self.snapshot(run), self.runs[run].run_id
-        own = run_id if snapshot.knows_run(run_id) else None
-        return KnownAtStart(snapshot, own, self.runs[run].started.ts)
+        own = None if self._own[run] == NOWHERE else self.runs[run].run_id
+        return KnownAtStart(self.snapshot(run), own, self.runs[run].started.ts)
 
     def summary(self, run: int) -> Summary:
         """The counts of a run's paths; its decisions are not made for it."""
@@ -199,7 +195,6 @@ class DecisionScorer:
                 delta=delta,
                 verdict=verdicts_of(delta, self._threshold),
                 advantage=advantage,
-                direction=found.direction,
             )
             parts.append(columns.at(np.flatnonzero(columns.run != NOWHERE)))
         return PathColumns.joined(parts)
@@ -207,12 +202,12 @@ class DecisionScorer:
     def better_paths(self, run: int) -> Iterator[BetterPath]:
         """The paths of a run with an insight; its decisions are not made for it."""
         for layers, number in self._places(run):
-            asked, deltas, columns = self._asked[layers], self._deltas[layers], self.paths[layers]
+            asked, deltas, directions = self._asked[layers], self._deltas[layers], self._directions[layers]
             at = asked.selection[number]
             for row in range(*asked.first[number : number + 2].tolist()):
                 delta = deltas[row]
                 if not isinstance(delta, Unscored) and verdict_of(delta, self._threshold) == MAY_BE_BETTER:
-                    better = bool(columns.direction[row] > 0)
+                    better = bool(directions[row] > 0)
                     name = asked.name(row)
                     yield BetterPath(at.seq, at.context_hash, at.selected, name, delta, better)
 
@@ -226,8 +221,17 @@ class DecisionScorer:
             for layers, paths in self.paths.items()
         }
 
+    @cached_property
+    def _directions(self) -> dict[int, np.ndarray]:
+        """Of each path 1 where more success is supported, -1 where less is, else 0."""
+        # Where there is no claim, its place is −1: that of the 0 at the end.
+        return {
+            layers: np.append(self._rulings[layers].direction(), 0)[paths.claim]
+            for layers, paths in self.paths.items()
+        }
+
     def _compare(self, asked: Asked) -> Paths:
-        """Every path, block by block; then what is supported, over all at once."""
+        """Every path, block by block."""
         # Some columns have a row for each decision, others for each path.
         rows = max(len(asked.run), int(asked.first[-1]))
         found = joined(map(self._compared, asked.blocks(AT_ONCE)), rows)
@@ -235,10 +239,9 @@ class DecisionScorer:
         by_path = np.array(asked.run, dtype=np.int64)[asked.decision[claimed]]
         compared, which = asked.compared_once(claimed, found.shared[claimed])
         cut, without = self._decided(self._cut[by_path], self._own[by_path])
-        rulings = Rulings(self._history, Claims(compared, which, cut, without))
-        found.direction[claimed] = rulings.direction()
+        self._rulings[asked.layers] = Rulings(self._history, Claims(compared, which, cut, without))
         found.claim[claimed] = np.arange(claimed.size)
-        return found._replace(rulings=rulings)
+        return found
 
     def _decided(self, cut: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The moments as of which support is decided, and the runs left out: it does not depend on these."""
@@ -287,8 +290,6 @@ class DecisionScorer:
             n_shared=second.figures.n.astype(COUNT),
             advantage=advantage,
             pooled=pooled,
-            direction=np.zeros(level.size, dtype=CODE),
-            rulings=None,
             claim=np.full(level.size, NOWHERE, dtype=COUNT),
         )
 
@@ -333,7 +334,7 @@ class DecisionScorer:
     def _branch(self, layers: int, row: int, known: KnownAtStart) -> Alternative:
         asked, columns = self._asked[layers], self.paths[layers]
         decision, alternative = int(asked.decision[row]), asked.name(row)
-        figures = self._figures(layers, row)
+        figures = figures_at(columns, row)
         if not figures.level:
             return _unknown(alternative, layers, int(columns.n_selected[decision]))
         context, run = asked.selection[decision].layers[figures.level - 1], asked.run[decision]
@@ -341,7 +342,7 @@ class DecisionScorer:
         if history is None:
             raise AssertionError("a known path has a history")
         pooled = NOT_POOLED if columns.pooled is None else columns.pooled.row(row)
-        support, reason, direction = called(columns.rulings, int(columns.claim[row]))
+        support, reason, direction = called(self._rulings[layers], int(columns.claim[row]))
         return Alternative(
             alternative=alternative,
             known=True,
@@ -378,17 +379,6 @@ class DecisionScorer:
             strength=pooled.strength,
             parts=parts_of_delta(history, self._own_outcomes[run], self._given.cost_unit),
         )
-
-    def _figures(self, layers: int, row: int) -> PathFigures:
-        """The result for a path; its neighbours are made with it, one neighbourhood at a time."""
-        near, place = divmod(row, MADE_AT_ONCE)
-        made, figures = self._made.get(layers, (NOWHERE, []))
-        if made != near:
-            with np.errstate(all="ignore"):
-                some = slice(near * MADE_AT_ONCE, (near + 1) * MADE_AT_ONCE)
-                figures = rows_of(self.paths[layers], some)
-            self._made[layers] = near, figures
-        return figures[place]
 
 
 def _unknown(alternative: str, levels: int, n_selected: int) -> Alternative:

@@ -203,16 +203,17 @@ def _mean(values: np.ndarray) -> Score:
 def _within(figures: Sequence[_Figures]) -> Iterator[tuple[Score, Score, Score]]:
     """The difference of each between runs of one stratum, and its interval."""
     # There may be no figures.
-    strata = np.unique(np.concatenate([np.zeros(0, int), *(s for some in figures for s in some.stratum)]))
-    at_once = max(1, CELLS // max(1, strata.size))
+    there = np.bincount(np.concatenate([np.zeros(0, int), *(s for some in figures for s in some.stratum)])) > 0
+    number, strata = np.cumsum(there) - 1, max(1, np.count_nonzero(there))
+    at_once = max(1, CELLS // strata)
     for begin in range(0, len(figures), at_once):
         batch = figures[begin : begin + at_once]
         sides = [len(side) for some in batch for side in some.values]
         first = np.repeat(np.arange(len(sides)) % 2 == 0, sides)
         comparison = np.repeat(np.arange(len(sides)) // 2, sides)
         values = np.concatenate([side for some in batch for side in some.values])
-        stratum = np.searchsorted(strata, np.concatenate([side for some in batch for side in some.stratum]))
-        alike = _alike(first, stratum, comparison, (len(batch), strata.size)).tolist()
+        stratum = number[np.concatenate([side for some in batch for side in some.stratum])]
+        alike = _alike(first, stratum, comparison, (len(batch), strata)).tolist()
         found = stats.mean_differences(values, first, stratum, comparison, comparisons=len(batch))
         for there, value, low, high in zip(alike, *(column.tolist() for column in found), strict=True):
             if not there:

@@ -12,11 +12,10 @@ from typing import Any, Final, NamedTuple, get_args
 import numpy as np
 
 from untaken.counterfactual.advantage import Advantages
-from untaken.counterfactual.histories import NO_FIGURE, WHY, Used
+from untaken.counterfactual.histories import NO_FIGURE, WHY, Used, scored
 from untaken.counterfactual.levels import Situation
 from untaken.counterfactual.pooling import PooledAdvantages
 from untaken.counterfactual.run_evaluation import DeltaVerdict
-from untaken.counterfactual.strata import Rulings
 from untaken.errors import Score
 
 VERDICTS: Final[tuple[DeltaVerdict, ...]] = get_args(DeltaVerdict)
@@ -41,8 +40,7 @@ class Paths(NamedTuple):
             interval of their difference `delta`; `why` has the code of `WHY` where that has none.
         n_selected: outcomes of the selected skill at its finest level, by decision.
         advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
-        direction: 1 where more success is supported, -1 where less is, else 0; `claim` is the place of each
-            row in `rulings`, -1 where no layer has both skills.
+        claim: the place of each row among those that `Rulings` decide, -1 where no layer has both skills.
     """
 
     known: np.ndarray
@@ -58,8 +56,6 @@ class Paths(NamedTuple):
     n_shared: np.ndarray
     advantage: Advantages
     pooled: PooledAdvantages | None
-    direction: np.ndarray
-    rulings: Rulings | None
     claim: np.ndarray
 
     @property
@@ -79,7 +75,6 @@ class PathColumns(NamedTuple):
         named: whether the event says in words what its context is.
         known: whether the alternative has a history; without one, `delta` and `advantage` are NaN.
         verdict: on the delta, as its place in `VERDICTS`.
-        direction: 1 where more success is supported, -1 where less is, else 0.
     """
 
     kinds: tuple[Situation, ...]
@@ -91,14 +86,13 @@ class PathColumns(NamedTuple):
     delta: np.ndarray
     verdict: np.ndarray
     advantage: np.ndarray
-    direction: np.ndarray
 
     @classmethod
     def joined(cls, parts: Sequence[PathColumns]) -> PathColumns:
         """Those of several groups of decisions, by run and decision point."""
         if not parts:
             number, yes, figure, code = np.int64, np.bool_, np.float64, np.int8
-            types = number, number, number, yes, yes, figure, code, figure, code
+            types = number, number, number, yes, yes, figure, code, figure
             return cls((), *(np.zeros(0, like) for like in types))
         if len(parts) == 1:
             return parts[0]
@@ -184,18 +178,17 @@ def _with_columns(like: Any, columns: Iterator[np.ndarray]) -> Any:
     return type(like)._make(parts) if hasattr(like, "_make") else tuple(parts)
 
 
-def rows_of(paths: Paths, some: slice) -> list[PathFigures]:
-    """Some of the paths, row by row."""
-    trust, why, no_advantage = paths.advantage, paths.why[some], paths.advantage.why[some]
-    score, actual, none = paths.score[some], paths.actual[some], np.full(why.size, NO_FIGURE)
-    columns = (
-        *(column[some].tolist() for column in (paths.level, paths.shared, paths.n_shared)),
-        *(scores_of(column, none) for column in (score, actual, score - actual)),
-        *(scores_of(column[some], why) for column in (paths.low, paths.high)),
-        *(column[some].tolist() for column in paths.used),
-        *(scores_of(c[some], no_advantage) for c in (trust.advantage, trust.low, trust.high, trust.p_better)),
+def figures_at(paths: Paths, row: int) -> PathFigures:
+    """One of the paths."""
+    trust, score, actual = paths.advantage, paths.score[row], paths.actual[row]
+    none, why, no_advantage = WHY[NO_FIGURE], WHY[paths.why[row]], WHY[trust.why[row]]
+    return PathFigures(
+        *(int(column[row]) for column in (paths.level, paths.shared, paths.n_shared)),
+        *(scored(value, none) for value in (score, actual, score - actual)),
+        *(scored(column[row], why) for column in (paths.low, paths.high)),
+        *(bool(column[row]) for column in paths.used),
+        *(scored(c[row], no_advantage) for c in (trust.advantage, trust.low, trust.high, trust.p_better)),
     )
-    return list(map(PathFigures._make, zip(*columns, strict=True)))
 
 
 def scores_of(column: np.ndarray, why: np.ndarray) -> list[Score]:

@@ -143,14 +143,14 @@ def _different(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ordered[:, first], which
 
 
-def called(rulings: Rulings | None, claim: int) -> tuple[Support, str, Direction | None]:
+def called(rulings: Rulings, claim: int) -> tuple[Support, str, Direction | None]:
     """What is supported of an alternative, why, in words, and in which direction.
 
     Args:
         rulings: of all alternatives.
         claim: which of them; `NOWHERE` where the selected skill has no history.
     """
-    if rulings is None or claim == NOWHERE:
+    if claim == NOWHERE:
         return "weak", NOT_TAKEN_BEFORE, None
     ruling, sign = rulings.ruling(claim), int(rulings.sign[claim])
     if not ruling.holds:
@@ -164,7 +164,7 @@ class Numbers:
     def __init__(self, history: History) -> None:
         numbers: dict[tuple[object, ...], int] = {}
         runs = len(history.run_numbers)
-        firsts = _firsts(history.log)
+        firsts, known = _firsts(history.log), dict[tuple[str, ...], list[int]]()
         self.names = tuple(dict.fromkeys(n for o in firsts if o.named is not UNSET for n, _ in o.named))
         self.group = np.full((runs, len(IDENTITY) + len(self.names)), UNKNOWN)
         self.identity, self.unit = np.full(runs, UNKNOWN), history.columns.units
@@ -179,11 +179,12 @@ class Numbers:
             if observed.task_id is UNSET or observed.agent is UNSET:
                 continue
             parts = (observed.task_id, *identity)
-            # Numbers nest: runs that differ in anything coarser differ in all that follows.
-            for place in range(len(parts)):
-                self.group[run, place] = numbers.setdefault((place, *parts[: place + 1]), len(numbers))
-            self.identity[run] = numbers.setdefault(("", *identity), len(numbers))
-            self.named[int(self.group[run, -1])] = observed.task_id, observed.agent
+            if parts not in known:
+                # Numbers nest: runs that differ in anything coarser differ in all that follows.
+                names = *((place, *parts[: place + 1]) for place in range(len(parts))), ("", *identity)
+                known[parts] = [numbers.setdefault(name, len(numbers)) for name in names]
+                self.named[known[parts][-2]] = observed.task_id, observed.agent
+            *self.group[run], self.identity[run] = known[parts]
         self._runs: dict[tuple[str, str], Runs] = {}
         self._strata: dict[tuple[str, str], frozenset[int]] = {}
         self._nobody = self._runs_at(history, np.zeros(0, dtype=int))

@@ -200,9 +200,9 @@ class OptionComparison:
 
     def _retried(self, y: np.ndarray) -> bool:
         """Whether runs are repeated because they failed, until one succeeds."""
-        last = np.zeros(y.size, dtype=bool)
-        # `unique` finds the first of each: of the reversed column that is the last.
-        last[y.size - 1 - np.unique(self._stratum[::-1], return_index=True)[1]] = True
+        last, end = np.zeros(y.size, dtype=bool), np.zeros(self._n.size, dtype=np.int64)
+        end[self._stratum] = np.arange(y.size)  # of those of one stratum, the last stays
+        last[end] = True
         several = self._n[self._stratum] > 1
         followed, ends = several & ~last, several & last
         if not followed.any() or y[followed].mean() > RETRIED:

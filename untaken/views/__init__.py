@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     )
     from untaken.views.decisions import (
         choice_odds as choice_odds, choices_table as choices_table, corpus_logged as corpus_logged,
-        count_choices as count_choices, count_paths as count_paths, decisions_in_parts as decisions_in_parts,
+        count_choices as count_choices, decisions_in_parts as decisions_in_parts,
         decisions_table as decisions_table, placebo_of as placebo_of,
         run_decisions_table as run_decisions_table, table_of_choices as table_of_choices,
     )

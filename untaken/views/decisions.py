@@ -152,39 +152,6 @@ def _branches(corpus: Corpus, digests: Iterable[str]) -> Iterator[BranchRow]:
                     yield BranchRow(run, actual, decision, branch, context)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathCounts:
-    """Rows of `decisions_table`, counted.
-
-    Attributes:
-        points: decision points among them; `supported`: paths with enough history to say something.
-        mean_delta, max_delta: over the paths with a delta.
-    """
-
-    paths: int
-    points: int
-    may_be_better: int
-    supported: int
-    unknown: int
-    mean_delta: Score
-    max_delta: Score
-
-
-def count_paths(table: pd.DataFrame) -> PathCounts:
-    """Counts the rows of `decisions_table`, or some of them."""
-    deltas = table["delta"].dropna()
-    nothing = Unscored("no path here has a history to compare with")
-    return PathCounts(
-        paths=len(table),
-        points=int((~table[["digest", "decision_point"]].duplicated()).sum()),
-        may_be_better=int((table["verdict"] == "alternative_may_be_better").sum()),
-        supported=int((table["support"] == "supported").sum()),
-        unknown=int((table["verdict"] == "unknown").sum()),
-        mean_delta=float(deltas.mean()) if len(deltas) else nothing,
-        max_delta=float(deltas.max()) if len(deltas) else nothing,
-    )
-
-
 def contexts_of(run: Run) -> dict[int, str | None]:
     """The readable context of each decision point, by its `seq`."""
     return {event.seq: readable(event.context) for event in run.selections}

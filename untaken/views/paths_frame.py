@@ -40,7 +40,6 @@ def paths_frame(
             "delta": _figures(found.delta),
             "verdict": pd.Categorical.from_codes(found.verdict, list(VERDICTS)),
             "advantage": _figures(found.advantage),
-            "support": pd.Categorical.from_codes(_supports(found), list(SUPPORTS)),
             # Those of two memories may have one digest.
             "choice": pd.Categorical([one.digest for one in made]).take(listed, allow_fill=True),
             "choice_number": choice,
@@ -58,8 +57,3 @@ def _skills(found: PathColumns, *, taken: bool) -> pd.Categorical:
 
 def _figures(column: np.ndarray) -> pd.arrays.FloatingArray:
     return pd.arrays.FloatingArray(column, np.isnan(column))
-
-
-def _supports(found: PathColumns) -> np.ndarray:
-    none, weak, supported = map(SUPPORTS.index, ("none", "weak", "supported"))
-    return np.where(found.known, np.where(found.direction != 0, supported, weak), none)

@@ -54,13 +54,11 @@ class Series:
     def __init__(self, place: Place, log: tuple[Observed, ...], totals: Totals) -> None:
         self.place = place
         self._totals, self._number = totals, totals.places[place]
-        self._positions: list[int] = totals.positions(self._number).tolist()
         self._records: dict[int, Record | None] = {}
-        self._log, self._outcomes = log, [p for p in self._positions if log[p].kind == "outcome"]
-        first: dict[str, int] = {}
-        for p in self._outcomes:
-            first.setdefault(log[p].run_id, p)
-        self._runs, self._first = list(first), list(first.values())
+        positions = totals.positions(self._number), totals.outcomes(self._number)
+        self._positions, self._outcomes = (list[int](some.tolist()) for some in positions)
+        self._first: list[int] = totals.first_outcomes(self._number).tolist()
+        self._log, self._runs = log, [log[p].run_id for p in self._first]
 
     def sums(self, cut: int) -> Sums:
         """The sums over what was known at the cut."""

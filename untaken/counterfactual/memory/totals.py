@@ -99,12 +99,14 @@ def in_python(column: np.ndarray, bits: int) -> np.ndarray:
     return found
 
 
+_ONE, _TWO = SCALE_BITS, 2 * SCALE_BITS
+_BITS: Final = (0, 0, _ONE, 0, _ONE, 0, _ONE, *[_TWO] * 6, 0, _ONE)
+"""What in_python needs of each of `SumColumns`."""
+
+
 def as_sums(columns: SumColumns) -> list[tuple[int, ...]]:
     """Row by row, each as the fields of `Sums`."""
-    bits = dict.fromkeys(SumColumns._fields, 0)
-    bits |= dict.fromkeys(("x", "c", "s", "weak_x"), SCALE_BITS)
-    bits |= dict.fromkeys(("xx", "cc", "ss", "xc", "xs", "cs"), 2 * SCALE_BITS)
-    plain = (in_python(column, bits[name]) for name, column in columns._asdict().items())
+    plain = map(in_python, columns, _BITS)
     return list(zip(*(column.tolist() for column in plain), strict=True))
 
 
@@ -301,6 +303,12 @@ class Totals:
         found: np.ndarray = self._position[self._begin[place] : self._begin[place + 1]]
         return found
 
+    def outcomes(self, place: int) -> np.ndarray:
+        """Where in the log the outcomes in a place are."""
+        some = slice(self._begin[place], self._begin[place + 1])
+        found: np.ndarray = self._position[some][self._is_outcome[some]]
+        return found
+
     def first_outcomes(self, place: int) -> np.ndarray:
         """Where in the log each run's first outcome in a place is, in order."""
         some = slice(self._begin[place], self._begin[place + 1])
@@ -309,8 +317,14 @@ class Totals:
 
     def sums(self, place: int, known: int) -> Sums:
         """The totals of a place after the first `known` of its observations."""
-        begin = self._begin[place : place + 1]
-        return Sums._make(as_sums(_between(self._exact, begin, begin + known))[0])
+        begin = int(self._begin[place])
+        # As `as_sums` of one row, in a tenth of the time.
+        return Sums._make(
+            [
+                int(column[begin + known] - column[begin]) << (0 if column.dtype == object else bits)
+                for column, bits in zip(self._exact, _BITS, strict=True)
+            ]
+        )
 
     def figures(self, rows: Moment) -> Figures:
         """The figures of many places, each at its own moment; n = 0 where nothing was known."""
