@@ -190,7 +190,6 @@ def _columns(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run]) 
         seq=seq.astype(np.int64),
         kind=code.astype(np.int64),
         named=named.astype(np.bool_),
-        known=~np.isnan(delta_of),
         delta=delta_of,
         verdict=verdicts.astype(np.int8),
         # Never read here: a choice compares both histories itself.

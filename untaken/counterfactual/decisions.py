@@ -191,7 +191,6 @@ class DecisionScorer:
                 seq=seq,
                 kind=kind,
                 named=named,
-                known=found.known,
                 delta=delta,
                 verdict=verdicts_of(delta, self._threshold),
                 advantage=advantage,

@@ -203,7 +203,8 @@ def _mean(values: np.ndarray) -> Score:
 def _within(figures: Sequence[_Figures]) -> Iterator[tuple[Score, Score, Score]]:
     """The difference of each between runs of one stratum, and its interval."""
     # There may be no figures.
-    there = np.bincount(np.concatenate([np.zeros(0, int), *(s for some in figures for s in some.stratum)])) > 0
+    every = np.concatenate([np.zeros(0, int), *(s for some in figures for s in some.stratum)])
+    there = np.bincount(every) > 0
     number, strata = np.cumsum(there) - 1, max(1, np.count_nonzero(there))
     at_once = max(1, CELLS // strata)
     for begin in range(0, len(figures), at_once):

@@ -73,7 +73,7 @@ class PathColumns(NamedTuple):
         run: number of the run; `seq` of the SKILL_SELECTION event.
         kind: place in `kinds`.
         named: whether the event says in words what its context is.
-        known: whether the alternative has a history; without one, `delta` and `advantage` are NaN.
+        delta, advantage: NaN where the alternative has no history.
         verdict: on the delta, as its place in `VERDICTS`.
     """
 
@@ -82,7 +82,6 @@ class PathColumns(NamedTuple):
     seq: np.ndarray
     kind: np.ndarray
     named: np.ndarray
-    known: np.ndarray
     delta: np.ndarray
     verdict: np.ndarray
     advantage: np.ndarray
@@ -92,7 +91,7 @@ class PathColumns(NamedTuple):
         """Those of several groups of decisions, by run and decision point."""
         if not parts:
             number, yes, figure, code = np.int64, np.bool_, np.float64, np.int8
-            types = number, number, number, yes, yes, figure, code, figure
+            types = number, number, number, yes, figure, code, figure
             return cls((), *(np.zeros(0, like) for like in types))
         if len(parts) == 1:
             return parts[0]

@@ -135,7 +135,7 @@ class OptionComparison:
     def ruling(self, success: np.ndarray, *, whether: bool = False) -> OptionTest:
         """What the runs say, their success (1 or 0) in the order in which they were given.
 
-        `whether`: only whether it holds counts. Where it does not, p and `reason` may leave out the time.
+        `whether`: asks only whether it holds. Where it does not, p and `reason` may leave out the time.
         """
         y = success[self.order].astype(float)
         if not self._both.size:
