@@ -320,14 +320,13 @@ class DecisionScorer:
     ) -> Decision:
         asked, columns = self._asked[layers], self.paths[layers]
         selection, rows = asked.selection[number], range(*asked.first[number : number + 2].tolist())
-        if alternative is not None:
-            rows = [row for row in rows if asked.name(row) == alternative]
+        some = [row for row in rows if alternative in (None, asked.name(row))]
         return Decision(
             decision_point=selection.seq,
             selected=selection.selected,
             context_hash=selection.context_hash,
             n_selected=int(columns.n_selected[number]),
-            branches=tuple([self._branch(layers, row, known) for row in rows]),
+            branches=tuple([self._branch(layers, row, known) for row in some]),
         )
 
     def _branch(self, layers: int, row: int, known: KnownAtStart) -> Alternative:

@@ -205,7 +205,7 @@ def _within(figures: Sequence[_Figures]) -> Iterator[tuple[Score, Score, Score]]
     # There may be no figures.
     every = np.concatenate([np.zeros(0, int), *(s for some in figures for s in some.stratum)])
     there = np.bincount(every) > 0
-    number, strata = np.cumsum(there) - 1, max(1, np.count_nonzero(there))
+    number, strata = np.cumsum(there) - 1, max(1, int(there.sum()))
     at_once = max(1, CELLS // strata)
     for begin in range(0, len(figures), at_once):
         batch = figures[begin : begin + at_once]

@@ -196,7 +196,7 @@ class Numbers:
             place = history.totals.places.get(key)
             if place is None:  # not kept: a wide log asks for hundreds of thousands of these
                 return self._nobody
-            self._runs[key] = self._runs_at(history, history.totals.first_outcomes(place))
+            self._runs[key] = self._runs_at(history, history.totals.outcomes(place, first=True))
         return self._runs[key]
 
     def _runs_at(self, history: History, first: np.ndarray) -> Runs:

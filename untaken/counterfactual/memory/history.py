@@ -55,9 +55,10 @@ class Series:
         self.place = place
         self._totals, self._number = totals, totals.places[place]
         self._records: dict[int, Record | None] = {}
-        positions = totals.positions(self._number), totals.outcomes(self._number)
-        self._positions, self._outcomes = (list[int](some.tolist()) for some in positions)
-        self._first: list[int] = totals.first_outcomes(self._number).tolist()
+        self._positions: list[int] = totals.positions(self._number).tolist()
+        self._outcomes, self._first = (
+            list[int](totals.outcomes(self._number, first=first).tolist()) for first in (False, True)
+        )
         self._log, self._runs = log, [log[p].run_id for p in self._first]
 
     def sums(self, cut: int) -> Sums:
