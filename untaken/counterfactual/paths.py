@@ -181,13 +181,14 @@ def figures_at(paths: Paths, row: int) -> PathFigures:
     """One of the paths."""
     trust, score, actual = paths.advantage, paths.score[row], paths.actual[row]
     none, why, no_advantage = WHY[NO_FIGURE], WHY[paths.why[row]], WHY[trust.why[row]]
-    return PathFigures(
+    found = (
         *(int(column[row]) for column in (paths.level, paths.shared, paths.n_shared)),
         *(scored(value, none) for value in (score, actual, score - actual)),
         *(scored(column[row], why) for column in (paths.low, paths.high)),
         *(bool(column[row]) for column in paths.used),
         *(scored(c[row], no_advantage) for c in (trust.advantage, trust.low, trust.high, trust.p_better)),
     )
+    return PathFigures._make(found)
 
 
 def scores_of(column: np.ndarray, why: np.ndarray) -> list[Score]:
