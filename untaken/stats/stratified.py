@@ -82,10 +82,13 @@ def exact_test(strata: Sequence[Stratum]) -> ExactTest:
     """
     # Sorted: equal sets of strata share what is cached.
     margins = tuple(sorted((s.n1, s.n0, s.k1 + s.k0) for s in strata if s.informative))
-    if not margins:
-        return ExactTest(1.0, 1.0)
-    low, tails = _total(margins)[0], _two_sided(margins)
-    observed = sum(s.k1 for s in strata if s.informative) - low
+    return _exact(margins, sum(s.k1 for s in strata if s.informative)) if margins else ExactTest(1.0, 1.0)
+
+
+@lru_cache(maxsize=65_536)
+def _exact(margins: tuple[tuple[int, int, int], ...], total: int) -> ExactTest:
+    tails = _two_sided(margins)
+    observed = total - _total(margins)[0]
     # A sum of hypergeometrics has one peak: its least likely total is at one of its ends.
     p, *ends = without_noise(tails[[observed, 0, -1]]).tolist()
     return ExactTest(p, min(ends))
