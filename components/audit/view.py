@@ -26,6 +26,8 @@ from untaken.views import (
 
 ANNOTATE: Final = "pages/annotate.py"
 MOST_CARDS: Final = 12
+ROW: Final = 72
+"""Pixels of a sub-goal in the table: three lines of why."""
 WIDTHS: Final = {
     "graph": None,
     "sub_goal": None,
@@ -202,6 +204,8 @@ def everything(found: PlanAudit) -> None:
         name="Audit of sub-goals",
         whole=lambda: whole,
         columns=columns,
+        height=min(38 + ROW * len(whole), 470),
+        row_height=ROW,
     )
     tables.folded_table(
         "All edges", lambda: audited_edges_table(found), key="audit-edges", name="Audit of edges"

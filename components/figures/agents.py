@@ -144,7 +144,7 @@ def _label(
 
 
 def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Share of runs that completed each sub-goal: a row per sub-goal, a panel per agent, the number on each
+    """Share of runs that completed each sub-goal: a row per sub-goal, a panel per agent, the runs on each
     bar.
 
     Args:
@@ -165,12 +165,7 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     for column, agent in enumerate(shown, start=1):
         rows = counted[counted["agent"] == agent]
         places = [goals.index(goal) for goal in rows["sub_goal"]]
-        shares = (rows["completed"] / rows["runs"]).tolist()
-        _add_panel(figure, column, places, shares, look)
-        figure.data[-1].hovertext = [  # of the bars, the last trace that `_add_panel` adds
-            f"{text.figure(agent)} · {text.figure(goal)}: {done} of {runs} runs"
-            for goal, done, runs in zip(rows["sub_goal"], rows["completed"], rows["runs"], strict=True)
-        ]
+        _add_panel(figure, column, places, rows, look)
     themed(figure, dark=dark, height=84 + 30 * len(goals), margin=(8, 8, 40, 8))
     for column, agent in enumerate(shown, start=1):
         figure.update_xaxes(
@@ -194,7 +189,9 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     return figure
 
 
-def _add_panel(figure: go.Figure, column: int, places: list[int], shares: list[float], look: Tokens) -> None:
+def _add_panel(figure: go.Figure, column: int, places: list[int], rows: pd.DataFrame, look: Tokens) -> None:
+    shares = (rows["completed"] / rows["runs"]).tolist()
+    counts = [f"{done} of {runs}" for done, runs in zip(rows["completed"], rows["runs"], strict=True)]
     track = go.Bar(
         x=[1.0] * len(places), y=places, orientation="h", marker={"color": look.band}, hoverinfo="skip"
     )
@@ -204,11 +201,15 @@ def _add_panel(figure: go.Figure, column: int, places: list[int], shares: list[f
         orientation="h",
         marker={"color": look.fill, "line": {"width": 0}},
         hoverinfo="text",
+        hovertext=[
+            f"{text.figure(agent)} · {text.figure(goal)}: {count} runs, {percent(share)}"
+            for agent, goal, count, share in zip(rows["agent"], rows["sub_goal"], counts, shares, strict=True)
+        ],
     )
     numbers = text_trace(
         x=[0.04] * len(places),
         y=places,
-        text=[percent(share) for share in shares],
+        text=counts,
         textposition="middle right",
         textfont={"size": 12, "color": look.text},
         cliponaxis=False,

@@ -198,3 +198,9 @@ NOT_DRAWN: list[tuple[Callable[[], go.Figure], str]] = [
 @pytest.mark.parametrize(("draw", "words"), NOT_DRAWN, ids=[words for _, words in NOT_DRAWN])
 def test_a_figure_without_data_says_why(draw: Callable[[], go.Figure], words: str) -> None:
     assert words in note(draw())
+
+
+def test_a_bar_of_a_sub_goal_says_of_how_many_runs_it_is() -> None:
+    _, numbers, bars = figures.sub_goal_bars(failures()).data
+    assert list(numbers.text) == ["1 of 2"]
+    assert bars.hovertext == ("look · look: 1 of 2 runs, 50%",)
