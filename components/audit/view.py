@@ -27,7 +27,8 @@ from untaken.views import (
 ANNOTATE: Final = "pages/annotate.py"
 MOST_CARDS: Final = 12
 ROW: Final = 72
-"""Pixels of a sub-goal in the table: three lines of why."""
+"""Pixels of a sub-goal in the table, where some reason takes more than the `LINE` characters of a line."""
+LINE: Final = 80
 WIDTHS: Final = {
     "graph": None,
     "sub_goal": None,
@@ -198,14 +199,15 @@ def everything(found: PlanAudit) -> None:
     # Of one plan alone its name is no news.
     columns = {name: how for name, how in WIDTHS.items() if name != "graph" or graphs < 2}
     whole = audited_nodes_table(found)
+    wraps = bool((whole["why"].str.len() > LINE).any())
     tables.table(
         whole.assign(title=whole["title"].fillna(whole["sub_goal"])),
         key="audit-nodes",
         name="Audit of sub-goals",
         whole=lambda: whole,
         columns=columns,
-        height=min(38 + ROW * len(whole), 470),
-        row_height=ROW,
+        height=min(38 + ROW * len(whole), 470) if wraps else "auto",
+        row_height=ROW if wraps else None,
     )
     tables.folded_table(
         "All edges", lambda: audited_edges_table(found), key="audit-edges", name="Audit of edges"
