@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import desk
-import jsonschema
 import pytest
 from builders import a_run, a_score
 from hypothesis import given
@@ -18,7 +16,6 @@ from untaken.analysis.gate import GateCheck, check_requirements, gate_metrics, p
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
 from untaken.scoring import RunScore
-from untaken.views import json_schema
 
 
 def held(text: str, scores: list[RunScore], on: Any = "point", **more: Any) -> list[GateCheck]:
@@ -49,13 +46,10 @@ def test_a_requirement_is_a_metric_a_comparison_and_a_number(text: str, want: st
 
 UNREAD = [
     "critical_completion>=90",
-    "completion<=90",
-    "completion>=90%",
-    "completion=>0.9",
-    "completion==0.9",
+    *("completion<=90", "completion>=90%"),
+    *("completion=>0.9", "completion==0.9", "completion>=0.9 and success_rate>=0.9", "completion", ""),
+    *("completion>=-0.1", "completion>=nan", "completion>=1e-1", "completion>=٠.٩"),
 ]
-UNREAD += ["completion>=-0.1", "completion>=nan", "completion>=1e-1", "completion>=٠.٩", "completion", ""]
-UNREAD += ["completion>=0.9 and success_rate>=0.9"]
 UNKNOWN = ["complition>=0.9", "Critical completion>=0.9", "Completion>=0.9"]
 
 
@@ -125,11 +119,6 @@ def test_unscored_is_never_a_pass_and_says_why(text: str, on: Any, scores: list[
     assert check.compared.reason in check.reason
 
 
-def test_a_figure_without_an_interval_is_not_held_on_one() -> None:
-    with pytest.raises(UntakenError, match="no interval"):
-        parse_requirement("violations_per_run<1", on="interval")
-
-
 def test_each_agent_is_held_to_it_and_alone_keeps_the_value_it_has_among_the_others() -> None:
     scores = [*four_tasks("a", 4, 4), *four_tasks("b", 0, 1), a_score("c", "elsewhere", 1)]
     found = held("completion>=0.5", scores)
@@ -156,9 +145,6 @@ def test_what_is_not_met_names_the_sub_goals_and_the_runs_and_a_narrow_miss_can_
     assert (check.verdict, check.missed, check.look_at) == ("not_met", (), ())
     (check,) = held("completion>=0.917", four_tasks("a", 4, 3, 4))
     assert check.reason == "0.9167 is not at least 0.917, by 0.0003"
-
-
-# The verb
 
 
 @pytest.fixture(scope="module")
@@ -190,17 +176,3 @@ def test_the_exit_code_says_whether_all_is_met(words, want, says, world, capsys)
     given_words = f"gate --graphs {world}/graphs --resamples 50 {words.format(w=world)}".split()
     assert main(given_words) == want
     assert says in capsys.readouterr().err
-
-
-def test_the_document_fits_its_schema_and_holds_the_values_of_the_ranking(world, capsys) -> None:
-    common = [str(world / "ledgers"), "--graphs", str(world / "graphs"), "--resamples", "50", "--json"]
-    assert main(["gate", "--require", "coverage>=0.9", "--require", "success_rate>=0", *common]) == 1
-    found = json.loads(capsys.readouterr().out)
-    jsonschema.validate(found, json_schema("gate"))
-    assert main(["rank", *common]) == 0
-    ranked = json.loads(capsys.readouterr().out)["metrics"]
-    told = {(m, s["agent"]): [s["value"], s["low"], s["high"]] for m, row in ranked.items() for s in row}
-    compared = {(c["metric"], c["agent"]): [c["value"], c["low"], c["high"]] for c in found["checks"]}
-    shared = compared.keys() & told.keys()
-    assert shared
-    assert {key: compared[key] for key in shared} == {key: told[key] for key in shared}

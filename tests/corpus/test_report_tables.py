@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from untaken import views as report
 from untaken.analysis.corpus import Corpus, evaluate_corpus
-from untaken.counterfactual import Choice
-from untaken.errors import Unscored, number
+from untaken.errors import Unscored
 from untaken.plans import GraphSet
 from untaken.scoring import ScoreDetail
 from untaken.scoring.run_score import DetailLater
@@ -140,7 +139,7 @@ def decided() -> Corpus:
     return evaluate_corpus([*bad, *good], GraphSet.of([]), resamples=0)
 
 
-def test_a_choice_has_one_row_whatever_the_number_of_runs(decided: Corpus) -> None:
+def test_a_choice_has_one_row_and_what_is_unscored_in_it_is_missing_and_says_why(decided: Corpus) -> None:
     table = report.choices_table(decided).set_index(["selected", "alternative"])
     assert list(table.index) == [("bad", "good"), ("good", "bad"), ("bad", "new")]
     row = table.loc[("bad", "good")]
@@ -151,13 +150,12 @@ def test_a_choice_has_one_row_whatever_the_number_of_runs(decided: Corpus) -> No
     assert row["low"] > 0
     assert row["q"] < 0.05
     assert row["q_family"] == 1
-
-
-def test_what_is_unscored_is_missing_and_says_why(decided: Corpus) -> None:
-    row = report.choices_table(decided).set_index("alternative").loc["new"]
-    assert row[["advantage", "low", "high", "q", "mean_delta", "runs_alternative"]].isna().all()
-    assert row["advantage_reason"] == "no run chose this alternative in this context"
-    assert row["mean_delta_reason"] == "the alternative had no history when any of the runs began"
+    new = table.loc[("bad", "new")]
+    assert new[["advantage", "low", "high", "q", "mean_delta", "runs_alternative"]].isna().all()
+    assert new["advantage_reason"] == "no run chose this alternative in this context"
+    assert new["mean_delta_reason"] == "the alternative had no history when any of the runs began"
+    counts = report.count_choices(decided.choices)
+    assert (counts.choices, counts.compared, counts.more, counts.less, counts.unknown) == (3, 2, 1, 1, 1)
 
 
 def test_every_path_not_taken_is_an_instance_of_one_choice(decided: Corpus) -> None:
@@ -173,15 +171,3 @@ def test_every_path_not_taken_is_an_instance_of_one_choice(decided: Corpus) -> N
     assert review.paths["choice"].value_counts().to_dict() == points
     supports = {choice.digest: choice.support for choice in review.choices}
     assert (review.paths["choice_support"] == review.paths["choice"].map(supports)).all()
-
-
-def test_choices_are_counted_by_what_supports_them_and_some_keep_their_order(decided: Corpus) -> None:
-    made = decided.choices
-    counts = report.count_choices(made)
-    want = {"choices": 3, "compared": 2, "more": 1, "less": 1, "alike": 0, "unknown": 1}
-    assert {name: getattr(counts, name) for name in want} == want
-    assert counts.compared == sum(number(choice.q) is not None for choice in made)
-    assert report.count_choices(list[Choice]()).choices == 0
-    review = report.choice_review(decided)
-    some = review.paths[review.paths["alternative"] != "bad"]
-    assert [choice.alternative for choice in review.among(some)] == ["good", "new"]

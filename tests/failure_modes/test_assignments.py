@@ -13,8 +13,6 @@ from untaken.analysis.failure_modes import (
     assignment_draft,
     assignments_of,
     counted,
-    create_mode,
-    merge_modes,
     modes_by_run,
     modes_of,
     note_draft,
@@ -42,27 +40,6 @@ def word(
     return builder.add(ModeAssignment, mode=mode, by=by, status=status, **place)
 
 
-CASES = [
-    ("accepted by a person", [("m", "human:ann", "accepted")], ["m"]),
-    ("suggested by a judge", [("m", "judge:x", "suggested")], []),
-    ("a judge accepts nothing", [("m", "judge:x", "accepted")], []),
-    ("withdrawn", [("m", "human:ann", "accepted"), ("m", "human:ann", "withdrawn")], []),
-    ("withdrawn by somebody else", [("m", "human:ann", "accepted"), ("m", "human:bob", "withdrawn")], ["m"]),
-    ("accepted again", [("m", "human:ann", s) for s in ("accepted", "withdrawn", "accepted")], ["m"]),
-    ("two people, one mode", [("m", "human:ann", "accepted"), ("m", "human:bob", "accepted")], ["m"]),
-    ("two modes", [("m", "human:ann", "accepted"), ("n", "human:ann", "accepted")], ["m", "n"]),
-    ("suggested, then accepted", [("m", "judge:x", "suggested"), ("m", "human:ann", "accepted")], ["m"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("_desc", "words", "want"), CASES, ids=[desc for desc, _, _ in CASES])
-def test_only_what_people_accepted_and_did_not_withdraw_counts(_desc, words, want) -> None:
-    builder = finished()
-    for mode, by, status in words:
-        word(builder, mode, by, status)
-    assert list(modes_of(read(builder), Taxonomy()).modes) == want
-
-
 def test_a_mode_at_two_places_of_a_run_counts_once_and_each_place_is_withdrawn_by_itself() -> None:
     builder = word(word(finished(), "m", event=1), "m", sub_goal="s")
     run = read(builder)
@@ -70,14 +47,6 @@ def test_a_mode_at_two_places_of_a_run_counts_once_and_each_place_is_withdrawn_b
     assert modes_of(run, Taxonomy()).modes == ("m",)
     later = read(word(builder, "m", status="withdrawn", event=1))
     assert [one.place for one in counted(later)] == [Place(sub_goal="s")]
-
-
-def test_modes_count_under_the_name_the_taxonomy_has_for_them_now() -> None:
-    made, _ = create_mode(Taxonomy(), "A", by="human:ann")
-    made, _ = create_mode(made, "B", by="human:ann")
-    run = read(word(word(finished(), "a"), "b"))
-    assert modes_of(run, made).modes == ("a", "b")
-    assert modes_of(run, merge_modes(made, ["a"], "b", by="human:ann")).modes == ("b",)
 
 
 def test_a_broken_run_counts_nothing() -> None:

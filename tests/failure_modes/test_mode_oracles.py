@@ -224,6 +224,7 @@ def test_a_fixed_issue_is_reopened_by_a_matching_run_that_began_after_the_fix(wo
     assert (len(found.matches), len(found.reopened_by)) == (len(matching), len(after))
     days = [days_after(one.day) for one in matching]
     assert (found.first_seen, found.last_seen) == (min(days, default=None), max(days, default=None))
+    assert found.unknown == len(world) - len(known)
     assert (found.overall.matches, found.overall.runs) == (len(matching), len(known))
     if status == "fixed" and found.after is not None:
         assert (found.after.matches, found.after.runs) == (len(after), sum(o.day > fixed for o in known))

@@ -6,28 +6,11 @@ import pytest
 from analysed import a_read_run, read, the_read
 from builders import a_graph, a_run
 
-from untaken.analysis.failure_modes.contrast import contrast_modes
 from untaken.analysis.failure_modes.pivot import pivot_modes
 from untaken.analysis.failure_modes.reading import NO_VERSION, WHOLE_RUN, By
 from untaken.ledger import ModeAssignment
-from untaken.stats.rates import wilson
-
-
-def test_a_cell_counts_each_failed_run_that_was_read_once_however_often_the_mode_was_seen_in_it() -> None:
-    twice = a_run("r1", task="t1").call("look", ok=False).finish(success=False)
-    twice.add(ModeAssignment, mode="loop", by="human:ann").add(ModeAssignment, mode="loop", by="human:bob")
-    unread = a_read_run("unread", task="t3")
-    runs = [twice.run(), a_read_run("r2", task="t2", note=True), a_read_run("r3", "loop", ok=True), unread]
-    (cell,) = pivot_modes(the_read(runs), "agent").cells
-    assert (cell.mode, cell.group, cell.count, cell.n) == ("loop", "agent", 1, 2)
-    assert cell.runs == (runs[0].digest,)
-    assert (cell.low, cell.high) == pytest.approx(wilson(1, 2))
-    assert pivot_modes(the_read(runs, reviewed=[unread.digest]), "agent").totals[0].n == 3
-
 
 GROUPS: dict[By, tuple[str, ...]] = {
-    "agent": ("ada", "bob"),
-    "task": ("t1", "t2"),
     "version": ("1.4", NO_VERSION),
     "model": ("m1", "no model"),
 }
@@ -39,6 +22,12 @@ def test_runs_are_grouped_by_what_their_ledger_says(by: By) -> None:
     pivot = pivot_modes(the_read([first, a_read_run("r2", agent="bob", task="t2", note=True)]), by)
     assert pivot.groups == GROUPS[by]
     assert [cell.count for cell in pivot.cells] == [1, 0]
+    assert pivot.cells[0].runs == (first.digest,)
+
+
+def test_what_is_marked_as_reviewed_was_read() -> None:
+    runs = [a_read_run("r1", "loop"), a_read_run("unread")]
+    assert pivot_modes(the_read(runs, reviewed=[runs[1].digest]), "agent").totals[0].n == 2
 
 
 def test_a_mode_at_an_event_belongs_to_the_sub_goal_that_the_event_serves() -> None:
@@ -60,13 +49,3 @@ def test_a_mode_at_an_event_belongs_to_the_sub_goal_that_the_event_serves() -> N
         ("gone", WHOLE_RUN),
     }
     assert pivot_modes([one], "sub_goal").groups == ("close", "find", "pay", WHOLE_RUN)
-
-
-def test_of_many_modes_one_that_differs_as_by_chance_shows_no_difference() -> None:
-    others = ["chatty", "loop", "off-task", "slow"]
-    failures = [a_read_run(f"f{n}", "wrong order", *others) for n in range(5)]
-    runs = [*failures, *(a_read_run(f"s{n}", *others, ok=True) for n in range(3))]
-    *_, last = contrasts = contrast_modes(the_read(runs))
-    assert (last.mode, last.p, last.q) == ("wrong order", pytest.approx(1 / 56), pytest.approx(5 / 56))
-    assert (last.k1, last.n1, last.k0, last.n0, last.tasks) == (5, 5, 0, 3, 1)
-    assert {one.words for one in contrasts} == {"no difference shown"}

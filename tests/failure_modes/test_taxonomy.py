@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -20,7 +19,6 @@ from untaken.analysis.failure_modes import (
     change_taxonomy,
     create_mode,
     edit_mode,
-    files,
     find_mode,
     import_modes,
     kept_taxonomy,
@@ -190,32 +188,6 @@ def test_of_eight_people_at_once_nobody_loses_a_change_or_waits_for_many_others(
         each.join()
     assert now() == 200
     assert max(others) <= 40
-
-
-def noting(real: Callable[..., Any], done: list[str]) -> Callable[..., Any]:
-    def noted(*given: Any, **named: Any) -> Any:
-        done.append(real.__name__)
-        return real(*given, **named)
-
-    return noted
-
-
-def test_under_the_lock_a_taxonomy_is_written_and_read_back_once_however_much_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = change_taxonomy(tmp_path, lambda taxonomy: create_mode(taxonomy, "Slow", by="ada")[0])
-    done: list[str] = []
-    for name in ("plain_yaml", "read_yaml"):
-        monkeypatch.setattr(files, name, noting(getattr(files, name), done))
-
-    def several(taxonomy: Taxonomy) -> Taxonomy:
-        taxonomy = split_mode(taxonomy, "slow", ["Late", "Later", "Latest"], by="ada")
-        taxonomy = merge_modes(taxonomy, ["late", "later"], "latest", by="ada")
-        return edit_mode(taxonomy, "latest", definition="in vain", by="ada")
-
-    changed = change_taxonomy(tmp_path, several)
-    assert done == ["plain_yaml", "read_yaml"]
-    assert kept_taxonomy(tmp_path) == changed != kept
 
 
 def test_what_could_not_be_read_again_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
