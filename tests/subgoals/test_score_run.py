@@ -9,7 +9,6 @@ from builders import RunBuilder, a_graph, a_run, ready
 from untaken.errors import Unscored, UntakenError, Where, first_few
 from untaken.ledger import RunFinished
 from untaken.scoring import score_outcome, score_run
-from untaken.scoring.progress import NOTHING_FAILED
 from untaken.scoring.scoring import NAMED
 
 
@@ -165,35 +164,6 @@ def test_an_option_that_is_not_required_blocks_no_sub_goal_that_needs_it() -> No
     score = score_run(did("refund", "archive").finish().run(), graph)
     assert score.completed == score.completed_with_deps == score.completed_with_deps_all == 2
     assert score.violations == ()
-
-
-def test_without_any_evidence_there_is_no_diagnosis_and_nothing_to_recover_from() -> None:
-    score = score_run(a_run().finish().run(), a_graph(*CHAIN))
-    assert (score.diagnosis, score.diagnosis_advice) == ("unscored", "")
-    assert score.diagnosis_reason == "none of the required sub-goals has any evidence"
-    assert score.recovered == NOTHING_FAILED
-    again = a_run().call("a", ok=False).call("a", ok=True).state(a=True).finish().run()
-    assert score_run(again, a_graph(*CHAIN)).recovered == 0
-
-
-REPLANS = [
-    ("no plan", [], 0),
-    ("one plan", ["ab"], 0),
-    ("the same again", ["ab", "ab"], 0),
-    ("another", ["ab", "ac"], 1),
-    ("an empty one in between changes nothing", ["ab", "", "ab"], 0),
-    ("there and back", ["ab", "ac", "ab"], 2),
-    ("first an empty one", ["", "ab"], 0),
-]
-
-
-@pytest.mark.parametrize(("desc", "plans", "want"), REPLANS, ids=[case[0] for case in REPLANS])
-def test_a_replan_is_a_plan_that_differs_from_the_last_one(desc: str, plans: list[str], want: int) -> None:
-    run = a_run()
-    for plan in plans:
-        run.plan(*plan)
-    score = score_run(run.finish().run(), a_graph("a"))
-    assert (score.replans, score.plans) == (want, len(plans))
 
 
 def test_transient_failures_are_failed_or_transient_observations() -> None:

@@ -64,6 +64,7 @@ CASES = [
     ("call whose answer is asked for and not recorded", TESTS, a_run().call("act").finish(), "unscored", True, "none", "no result of the call is recorded"),
     ("call whose flag is asked for and not recorded", FAULT, a_run().call("act").observe("403").finish(), "unscored", True, "none", "does not record `ok`"),
     ("a fault that is asked for", FAULT, a_run().call("act", ok=False).finish(), "completed", True, "tool_call", "as expected"),
+    ("an answer after the run", CALL, a_run().call("act", q=1).finish().observe("lost", ok=False, call_id="c1"), "completed", True, "tool_call", "as expected"),
     ("call, no actions recorded", CALL, a_run().finish(), "unscored", None, "none", "no actions"),
     ("outcome success", OUTCOME, a_run().finish(success=True), "completed", None, "outcome", "succeeded"),
     ("outcome failure", OUTCOME, a_run().finish(success=False), "attempted", None, "outcome", "failed"),
@@ -191,6 +192,7 @@ EVIDENCE = [
     ("the step", STEP, a_run().call("act").state(n=0).call("b").state(n=1).finish(), (1,), (4,), 4),
     ("the first matching call", CALL, a_run().call("act", q=2).call("act", q=1).call("act", q=1).finish(), (1, 2, 3), (2,), 2),
     ("calls that nearly match", CALL, a_run().call("act", q=2).finish(), (1,), (1,), None),
+    ("the answer asked for", TESTS, a_run().call("act").observe("3 passed", ok=True).finish(), (1,), (1, 2), 1),
     ("the outcome", OUTCOME, a_run().finish(), (), (1,), 1),
     ("a verdict after the run", VERDICT, a_run().call("b").finish().verdict("x", True), (), (3,), None),
     ("a verdict during the run", VERDICT, a_run().call("b").verdict("x", True).finish(), (), (2,), 2),
@@ -214,34 +216,28 @@ def test_a_call_tagged_for_another_sub_goal_serves_an_expected_call_only_where_i
     assert differs.node("x").status == "skipped"
 
 
-def test_expression_checks_after_each_step_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "STEP_CHECKS", 2)
+def asking(times: int) -> RunBuilder:
     run = a_run()
-    for n in range(5, 10):
+    for n in range(5, 5 + times):
         run.call("act").state(n=n)
-    got = node(STEP, run.finish())
-    assert got.status == "unscored"
-    assert "too many steps" in got.reason
+    return run.finish()
 
 
-def test_comparing_calls_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = a_run().call("act").call("act").call("act").finish()
-    monkeypatch.setattr(limits, "CALL_COMPARISONS", 3)
-    assert node(CALL, run).status == "attempted"
-    monkeypatch.setattr(limits, "CALL_COMPARISONS", 2)
-    got = node(CALL, run)
-    assert got.status == "unscored"
-    assert "too many calls" in got.reason
+BOUNDED = [
+    ("expressions after each step", STEP, asking(5), "STEP_CHECKS", 2, "unscored", "too many steps"),
+    ("calls", CALL, asking(3), "CALL_COMPARISONS", 2, "unscored", "too many calls"),
+    ("calls at the limit", CALL, asking(3), "CALL_COMPARISONS", 3, "attempted", "never with the expected"),
+    ("patterns over long answers", TESTS, a_run().call("act").observe("a" * 60_000).finish(), "CALL_COMPARISONS", 50, "unscored", "too many calls"),
+]  # fmt: skip
 
 
-def test_an_answer_that_is_asked_for_is_evidence() -> None:
-    got = node(TESTS, a_run().call("act").observe("3 passed", ok=True).finish())
-    assert (got.evidence, got.completed_at) == ((1, 2), 1)
-
-
-def test_an_answer_after_the_run_answers_nothing() -> None:
-    run = a_run().call("act", q=1).finish().observe("lost", ok=False, call_id="c1")
-    assert node(CALL, run).status == "completed"
+@pytest.mark.parametrize(
+    ("desc", "sub_goal", "run", "limit", "most", "want", "words"), BOUNDED, ids=[case[0] for case in BOUNDED]
+)
+def test_what_is_tried_is_bounded(desc, sub_goal, run, limit, most, want, words, monkeypatch) -> None:
+    monkeypatch.setattr(limits, limit, most)
+    got = node(sub_goal, run)
+    assert (got.status, words in got.reason) == (want, True)
 
 
 def test_a_critical_call_that_was_refused_is_not_met() -> None:
@@ -252,24 +248,8 @@ def test_a_critical_call_that_was_refused_is_not_met() -> None:
     assert (score.critical_completed, score.critical) == (0, 1)
 
 
-def test_patterns_over_long_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "CALL_COMPARISONS", 50)
-    got = node(TESTS, a_run().call("act").observe("a" * 60_000, call_id="c1").finish())
-    assert got.status == "unscored"
-    assert "too many calls" in got.reason
-
-
-GROUP_DEPENDENCIES = [
-    # desc, was its dependency met; completed with direct and with all dependencies
-    ("its dependency is met", True, (2, 2)),
-    ("its dependency is not met", False, (0, 0)),
-]
-
-
-@pytest.mark.parametrize(
-    ("desc", "met", "want"), GROUP_DEPENDENCIES, ids=[case[0] for case in GROUP_DEPENDENCIES]
-)
-def test_a_group_that_a_verdict_alone_completed_needs_only_its_own_dependencies(desc, met, want) -> None:
+@pytest.mark.parametrize(("met", "want"), [(True, (2, 2)), (False, (0, 0))], ids=["met", "not met"])
+def test_a_group_that_a_verdict_alone_completed_needs_only_its_own_dependencies(met, want) -> None:
     way = {"check": {"expr": "state.done"}}
     group = {"id": "x", "deps": ["first"], "any_of": ["card", "invoice"]}
     graph = a_graph({"id": "first"}, group, {"id": "card", **way}, {"id": "invoice", **way})
