@@ -16,12 +16,9 @@ import desk
 import jsonschema
 import pytest
 from builders import a_graph, a_run
-from foreign_files import tau_record
 
 from untaken.cli import main
 from untaken.cli.console import Console, plain
-from untaken.errors import UntakenError
-from untaken.ledger import read_ledger
 from untaken.plans import save_graph
 from untaken.views import SCHEMAS, json_schema
 from untaken.views.documents import dump
@@ -54,37 +51,6 @@ def test_nothing_is_appended_to_a_ledger_in_which_anything_is_broken_or_where_on
     assert mixed.read_bytes() == before[0]
     assert b"EVALUATION_SUMMARY" in sound.read_bytes()
     assert [f["file"] for f in found["findings"] if f["code"] == "insights-not-appended"] == [str(mixed)]
-
-
-def nulls(value: Any, place: str = "") -> set[str]:
-    """Places of a document with null but without a reason next to it."""
-    if isinstance(value, list):
-        return {found for item in value for found in nulls(item, f"{place}[]")}
-    if not isinstance(value, dict):
-        return set()
-    bare = {f"{place}.{k}" for k, v in value.items() if v is None and f"{k}_reason" not in value}
-    return bare | {found for key, item in value.items() for found in nulls(item, f"{place}.{key}")}
-
-
-WITHOUT_FIGURES = [
-    "score {w} --graphs {g} --runs",
-    "rank {w} --graphs {g} --resamples 9",
-    "counterfactual {w}",
-]
-TEXTS = {"model", "kind", "code", "direction", "file", "line", "run", "cost_unit", "as_of", "task_repeat"}
-
-
-def test_every_figure_that_is_null_has_its_reason_beside_it(tmp_path, world, capsys) -> None:
-    ledger = tmp_path / "a.jsonl"
-    runs = [desk.a_run(f"{agent}{n}", agent=agent, task=f"refund-{n}") for agent in "ab" for n in (1, 2)]
-    runs[0].select("x", "y").select("x", "y").finish(None, cost=None)
-    runs[1].select("x", "y").select("x", "y").finish(True, cost=None, steps=0)
-    runs[2].finish(True, cost=None)
-    ledger.write_bytes(b"".join(run.ledger() for run in runs))
-    for command in WITHOUT_FIGURES:
-        answer = document(command.format(w=ledger, g=world / "graphs").split(), capsys, 0)
-        assert {place.rsplit(".", 1)[1] for place in nulls(answer)} <= TEXTS, command
-        jsonschema.validate(answer, json_schema(command.split()[0]))
 
 
 def test_all_schemas_are_schemas_and_ledger_lines_fit_theirs() -> None:
@@ -178,19 +144,6 @@ def test_the_output_of_a_command_as_a_file_is_named_a_pipe_with_what_to_do(
     assert "Write what it gives to a file" in said
 
 
-TAU = json.dumps([tau_record()]).encode()
-
-
-def test_reading_a_file_that_is_no_ledger_says_so(tmp_path: Path) -> None:
-    file = tmp_path / "r.jsonl"
-    file.write_bytes(TAU)
-    with pytest.raises(UntakenError) as refused:
-        read_ledger(file)
-    assert refused.value.code == "not-a-ledger"
-    runs, findings = read_ledger(file, strict=False)
-    assert (runs, [finding.code for finding in findings]) == ([], ["not-a-ledger"])
-
-
 def test_the_document_of_a_report_names_the_file_by_its_digest(world: Path, capsys: Capture) -> None:
     file = world / "r.html"
     words = f"report {world}/ledgers --graphs {world}/graphs --html {file} --json"
@@ -237,18 +190,6 @@ def test_facts_take_no_option_that_needs_runs(option: list[str], tmp_path: Path,
     (tmp_path / "facts.json").write_text("{}")
     assert main(["rank", str(tmp_path), *option]) == 2
     assert option[0] in capsys.readouterr().err
-
-
-CLARITY = [{"name": "Clarity", "accepted_values": ["bad", "fair", "good"]}]
-
-
-def test_replies_of_a_model_are_read_offline(world: Path, tmp_path: Path, capsys: Capture) -> None:
-    pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
-    (tmp_path / "c.criteria.json").write_text(json.dumps(CLARITY))
-    words = f"criteria quantify {world}/ledgers --criteria {tmp_path}/c.criteria.json --model openai:gpt-4.1"
-    told = document(f"{words} --offline --replies {tmp_path}/store --seeds 2".split(), capsys, 2)
-    assert [one["seed"] for one in told["quantifier_runs"]] == [0, 1]
-    assert all(len(one["unparseable"]) == one["problems"] for one in told["quantifier_runs"])
 
 
 @pytest.mark.parametrize(

@@ -38,14 +38,3 @@ def test_hostile_titles_stay_words_and_the_file_needs_nothing_from_elsewhere(wor
     assert "</title><script>" in "".join(node.text or "" for node in tree.iter(f"{SVG}text"))
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "url(" not in text
-
-
-def test_the_same_runs_give_the_same_draft_in_any_order_of_files(world: Path) -> None:
-    files = sorted(map(str, (world / "ledgers").glob("*.jsonl")))
-    texts = set()
-    for number, order in enumerate((files, files[::-1])):
-        target = world / f"d{number}" / "d.plan.yaml"
-        target.parent.mkdir()
-        assert main(["graph", "discover", *order, "-o", str(target)]) == 0
-        texts.add(target.read_bytes())
-    assert len(texts) == 1

@@ -99,18 +99,6 @@ def loaded_by(*commands: list[str]) -> set[str]:
     return {name for name in done.stderr.split() if name.startswith("untaken.") or "." not in name}
 
 
-def test_adjusting_p_values_exact_tests_and_rank_correlation_load_no_slow_statistics() -> None:
-    program = (
-        "import sys; from untaken.stats.exact import fisher_p, sign_p; from untaken.stats.multiple import *; "
-        "from untaken.stats.correlation import kendall_p; assert kendall_p(range(9), range(9)) < 0.01; "
-        "print(benjamini_hochberg([0.1, 0.2]), sign_p(3, 1), fisher_p(1, 1, 0, 1)); print(*sys.modules)"
-    )
-    done = run_python(program)
-    results, loaded = done.stdout.splitlines()
-    assert results == "[0.2, 0.2] 0.3125 1.0"
-    assert "scipy.stats" not in loaded.split()
-
-
 def test_the_command_line_of_the_expression_library_loads_for_who_imports_it() -> None:
     program = (
         "from untaken.plans import check_expression; check_expression('state.a == 1')\n"

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from builders import a_run
 
-from untaken.errors import UntakenError
 from untaken.judging import prompt_injection, texts_to_judges
 from untaken.judging.asking import ModelAccess, ReplyStore
-from untaken.judging.criteria import Proposal, propose, propose_criteria
+from untaken.judging.criteria import Proposal, propose
 from untaken.ledger import Run
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
@@ -84,24 +83,6 @@ def test_with_runs_it_is_asked_from_the_task_alone_and_from_both(tmp_path: Path)
     with_runs = [prompt for prompt in critic.asked if "A successful run" in prompt]
     assert len(with_runs) == 2
     assert all("I looked." in prompt and "A failed run" in prompt for prompt in with_runs)
-
-
-def test_the_same_seeds_give_the_same_from_the_store_without_a_model(tmp_path: Path) -> None:
-    first = asked(tmp_path, Critic([SPEED], [TONE, PACE]), successful=good(), seeds=(0, 1))
-    silent = Critic([])
-    with ModelAccess(silent.model, ReplyStore(tmp_path), offline=True) as model:
-        again = propose(TASK, successful=good(), model=model, seeds=(0, 1), by="words")
-    assert again == first
-    assert silent.asked == []
-
-
-def test_offline_without_recorded_replies_says_why_there_is_nothing(tmp_path: Path) -> None:
-    with ModelAccess("openai:any", ReplyStore(tmp_path), offline=True) as model:
-        found = propose(TASK, model=model, seeds=(0, 1))
-        assert (found.criteria.criteria, len(found.unanswered)) == ([], 2)
-        with pytest.raises(UntakenError, match="criteria-not-proposed") as caught:
-            propose_criteria(TASK, model=model)
-    assert "recorded" in caught.value.message
 
 
 def test_an_answer_that_cannot_be_used_costs_only_itself(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from untaken.judging.criteria import (
     Quantified,
     QuantifierRun,
     Value,
-    VerifierThresholds,
     quantify,
     quantify_disturbed,
     verify_criteria,
@@ -103,20 +102,6 @@ def test_so_few_tasks_that_no_loss_could_be_told_from_chance_reject_nothing(task
     check = verified(*passes, disturbed=disturbed)["x"]
     assert (check.discrimination.discriminates, check.keep) == (discriminates, False)
     assert ("too few tasks to tell disturbed runs apart" in check.reason) is (discriminates is None)
-
-
-# Redundancy
-
-
-def test_of_two_criteria_that_say_the_same_the_stronger_is_kept() -> None:
-    strong = [4, 4, 4, 4, 3, 3, 3, 3, 1, 1, 1, 1, 0, 0, 0, 0]
-    weak = [4, 4, 4, 4, 3, 3, 3, 1, 3, 1, 1, 1, 0, 0, 0, 0]
-    passes = [a_pass({"weak": weak, "strong": strong}, successes=8, seed=n) for n in range(2)]
-    checks = verified(*passes)
-    assert checks["strong"].keep
-    assert (checks["weak"].keep, checks["weak"].redundant_with) == (False, "strong")
-    assert "rejected: says what 'strong' says (rank correlation +0.9" in checks["weak"].reason
-    assert verified(*passes, thresholds=VerifierThresholds(correlation=1.01))["weak"].keep
 
 
 # The naive criterion

@@ -10,22 +10,18 @@ from typing import Any
 import pytest
 
 from untaken.errors import UntakenError
-from untaken.plans import PlanGraph, Rule, SubGoal, diff_graphs, parse_graph, read_call
+from untaken.plans import PlanGraph, SubGoal, parse_graph, read_call
 from untaken.plans.editing import (
     Add,
-    Connect,
     Delete,
     Disconnect,
     Edit,
     Move,
-    Rename,
     Session,
     Set,
-    SetGraph,
     SubGoalRow,
     apply,
     apply_all,
-    edits_between,
     edits_of_rows,
     in_words,
     read_edit,
@@ -133,18 +129,6 @@ def test_no_place_is_before_the_first(edit: Edit) -> None:
     assert apply(graph, edit).sub_goals[0].id == "x"
 
 
-EVERY: list[Edit] = [
-    Add(sub_goal=SubGoal(id="x", rules=[Rule(tool="t")]), at=0),
-    Rename(sub_goal="order", id="o"),
-    Delete(sub_goal="mail"),
-    Connect(dependency="mail", sub_goal="order"),
-    Disconnect(dependency="intent", sub_goal="order"),
-    Move(sub_goal="refund", at=0),
-    Set(sub_goal="mail", field="critical", value=True),
-    SetGraph(field="tasks", value=["a", "b"]),
-]
-
-
 def test_several_commands_are_one_step_and_none_is_done_where_one_is_refused() -> None:
     begun = Session.of(GRAPH)
     done = begun.edit([Set(sub_goal="mail", field="critical", value=True), Delete(sub_goal="order")])
@@ -162,29 +146,6 @@ def test_what_changes_nothing_is_no_step_and_a_new_step_forgets_what_was_undone(
     again = undone.edit(Delete(sub_goal="mail"))
     assert again.undone == ()
     assert again.redo() == again
-
-
-def test_rows_of_a_table_become_commands() -> None:
-    wanted = parse_graph(
-        """
-schema: untaken.plan/1
-id: desk
-version: 3
-tasks: ["refund-*", "swap-*"]
-sub_goals:
-- {id: refund, deps: [], critical: true, check: {expr: "state.done == true"}}
-- {id: goal, title: Know what is wanted, deps: [refund]}
-- {id: found, deps: [goal, extra], any_of: [extra]}
-- {id: extra, deps: [refund], rules: [{tool: x}]}
-""",
-        name="x.plan.yaml",
-    )
-    made = edits_between(GRAPH, wanted, renamed={"intent": "goal"})
-    after = apply_all(GRAPH, made)
-    assert diff_graphs(after, wanted).equal
-    assert [node.id for node in after.sub_goals] == [node.id for node in wanted.sub_goals]
-    assert Rename(sub_goal="intent", id="goal") in made
-    assert Delete(sub_goal="order") in made
 
 
 WITHOUT_COLUMNS = parse_graph(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from histories import past, seen
+from histories import seen
 
 from untaken.counterfactual.memory import RUNS_NAMED, PolicyMemory, ValueRange
 
@@ -12,13 +12,6 @@ def test_a_figure_is_placed_inside_its_span() -> None:
     span = ValueRange(low=1.0, high=5.0)
     assert [span.normalise(value) for value in (0.0, 1.0, 2.0, 5.0, 9.0)] == [0.0, 0.0, 0.25, 1.0, 1.0]
     assert ValueRange(low=2.0, high=2.0).normalise(3.0) == 0.0
-
-
-def test_repeated_choices_of_one_run_are_one_run_of_evidence() -> None:
-    memory = PolicyMemory.build([past("r1", "a", "a", "a", day=0), past("r2", "a", day=1)])
-    record = memory.snapshot().record("a", "ctx")
-    assert (record.n, record.n_runs, record.runs) == (4, 2, ("r1", "r2"))
-    assert record.spread.n == pytest.approx(16 / 10)
 
 
 def test_a_record_names_the_latest_runs_and_counts_all() -> None:

@@ -164,18 +164,6 @@ def test_the_supported_signals_are_applied_once_and_the_others_on_request(memory
     )
 
 
-def test_signals_that_push_against_their_direction_are_applied_on_request_alone(memory: Path) -> None:
-    below, meant = a_signal(1, "low"), a_signal(2)
-    PolicyMemory([*OUTCOMES, seen("r5", "low", success=0.2, day=3)]).save(memory)
-    queue_signals(memory, [below, meant])
-    effects = preview(PolicyMemory.load(memory).snapshot(), [below, meant])
-    assert [(effect.flag, effect.advised) for effect in effects] == [("against", False), ("none", True)]
-    first = apply_signals(memory, at=LATER)
-    assert ([o.key for o in first.observations], first.waiting) == ([meant.key], (below,))
-    rest = apply_signals(memory, everything=True, at=LATER)
-    assert [o.key for o in rest.observations] == [below.key]
-
-
 def test_a_signal_whose_key_the_memory_holds_otherwise_is_a_conflict(memory: Path) -> None:
     PolicyMemory([*OUTCOMES, weak("s1", key=a_signal().key)]).save(memory)
     queue_signals(memory, [a_signal()])

@@ -19,7 +19,6 @@ from untaken.counterfactual.memory.totals import (
     NOWHERE,
     Moment,
     SumColumns,
-    as_sums,
     decimal_unit,
     figures_of,
     whole_numbers,
@@ -46,33 +45,6 @@ class Recorded:
 TRAILS = {"a": "same", "b": "same", "c": "same", "d": "other", "e": "other"}
 """Runs that are copies of each other; the others have none."""
 WHOLE = st.one_of(st.none(), st.integers(0, 500).map(float))
-RECORDS = st.builds(
-    Recorded,
-    run_id=st.sampled_from("abcdef"),
-    kind=st.sampled_from(["outcome", "outcome", "weak"]),
-    success=st.sampled_from([0.0, 1.0]),
-    cost=WHOLE,
-    steps=WHOLE,
-)
-OF_FIGURES = {"x": 1, "c": 1, "s": 1, "weak_x": 1, "xx": 2, "cc": 2, "ss": 2, "xc": 2, "xs": 2, "cs": 2}
-
-
-@given(st.lists(st.lists(RECORDS, min_size=1, max_size=12), min_size=1, max_size=5))
-def test_whole_figures_give_bit_for_bit_what_pythons_whole_numbers_give(histories) -> None:
-    rows = [summed(history) for history in histories]
-    runs = np.array([len({one.run_id for one in h if one.kind == "outcome"}) for h in histories])
-    plain = SumColumns(*(np.array(column, dtype=object) for column in zip(*rows, strict=True)))
-    whole = SumColumns(
-        *(
-            np.array([value >> OF_FIGURES.get(name, 0) * SCALE_BITS for value in column], dtype=np.int64)
-            for name, column in plain._asdict().items()
-        )
-    )
-    assert as_sums(whole) == [tuple(row) for row in rows]
-    for name, ours, pythons in zip(
-        figures_of(whole, runs)._fields, figures_of(whole, runs), figures_of(plain, runs), strict=True
-    ):
-        np.testing.assert_array_equal(ours, pythons, err_msg=name)
 
 
 DECIMALS = st.one_of(

@@ -38,11 +38,6 @@ def test_the_group_with_most_runs_comes_first_and_agents_that_can_be_ranked_are(
     assert [finding.code for finding in pooled.findings] == ["agents-not-compared"]
 
 
-def test_a_group_of_broken_runs_alone_comes_last() -> None:
-    broken = [a_run(f"{a}-x", agent=a, task="x").finish().run("TRUNCATED") for a in ("a", "b")]
-    assert [g.name for g in comparable_groups([*broken, *runs(("c", "y"))])] == ["y", "x"]
-
-
 def test_what_a_broken_ledger_says_joins_no_agents() -> None:
     sound = runs(("a", "x"), ("b", "y"), ("b", "y2"))
     pairs = [("a", "y"), ("new", "y"), ("new", "z")]  # where its agent is, where its task is, alone

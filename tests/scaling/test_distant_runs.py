@@ -12,7 +12,6 @@ from builders import a_run
 from in_chunks import InChunks
 from programs import sent
 
-from untaken.errors import UntakenError
 from untaken.facts.scaling.distant import DistantRun
 from untaken.facts.scaling.places import find_ledgers
 from untaken.facts.scaling.reading import read_ledgers
@@ -67,14 +66,6 @@ def test_a_moment_keeps_its_time_zone(tmp_path: Path) -> None:
 def ledger(tmp_path: Path) -> Path:
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
     return tmp_path / "a.jsonl"
-
-
-def test_a_detail_of_a_ledger_that_changed_meanwhile_is_an_error(ledger: Path) -> None:
-    [(_, distant)] = both(ledger)
-    ledger.write_bytes(b"\n".join(a_run("r").call("read").finish(True).lines))
-    with pytest.raises(UntakenError) as error:
-        distant.actions  # noqa: B018
-    assert error.value.code == "ledger-changed"
 
 
 def test_a_distant_run_can_be_sent_on(ledger: Path) -> None:

@@ -18,11 +18,7 @@ from untaken.ledger import SkillSelection
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 GRAPHS = str(SAMPLES / "graphs")
-NAMED = (
-    "ledgers/careful-planner.jsonl",
-    "ledgers/echo-agent.jsonl.gz",
-    "tampered",
-)
+NAMED = ("ledgers/careful-planner.jsonl", "ledgers/echo-agent.jsonl.gz", "tampered")
 SKILLS = ("a", "b", "c")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -118,14 +117,6 @@ def test_each_run_is_what_a_whole_reading_gives(case: str, recorded: bool, tmp_p
 def test_so_are_the_samples(folder: str) -> None:
     runs = [run for _, run in read_ledgers(*find_ledgers([SAMPLES / folder])).runs]
     one = evaluate_corpus(SAMPLES / folder, GRAPHS, resamples=20)
-    assert_alike(one, evaluate_corpus(runs, GRAPHS, resamples=20))
-
-
-def test_a_compressed_ledger_has_the_same_runs(tmp_path: Path) -> None:
-    content = b"\n".join(judged_later())
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(content))
-    runs, _ = read_ledger(content, strict=False, name=str(tmp_path / "a.jsonl.gz"))
-    one = evaluate_corpus(tmp_path / "a.jsonl.gz", GRAPHS, resamples=20)
     assert_alike(one, evaluate_corpus(runs, GRAPHS, resamples=20))
 
 
