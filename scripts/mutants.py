@@ -78,8 +78,7 @@ ROOMS = {
         "tests/counterfactual/test_columns.py",
         "tests/counterfactual/test_confounding.py",
         "tests/counterfactual/test_trust.py",
-        "tests/criteria/test_means_over_tasks.py",
-        "tests/criteria/test_values_against_people.py",
+        "tests/criteria/test_two_agents_by_criterion.py",
     ],
     "untaken/analysis/ranking": [
         "tests/ranking",

@@ -1,17 +1,18 @@
 # One case a line, however long, reads best.
 # ruff: noqa: E501
-"""One cause of a run: what failed first, with what was expected, the same in headline, queue and card."""
+"""The first lines of a run: asked, expected, got, and one cause, the same in headline, queue and card."""
 
 from __future__ import annotations
 
 import pytest
-from builders import a_graph, a_run
+from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.plans import GraphSet
 from untaken.scoring import RunScore
 from untaken.scoring.run_score import ScoreDetail
 from untaken.views import review_items, review_order, review_queue, run_report
+from untaken.views.briefing import run_brief
 from untaken.views.first_page import read_next
 
 GRAPH = a_graph(
@@ -76,3 +77,52 @@ def test_runs_that_went_wrong_differently_are_read_next_and_hidden_ones_first() 
     assert [item.kind for item in shown.items][:2] in (["lucky", "unlucky"], ["unlucky", "lucky"])
     assert len({(item.kind, item.cause.sub_goal) for item in shown.items}) == len(shown.items) == 3
     assert review_items(corpus, review_order(corpus)) == review_queue(corpus)
+
+
+PLAN = a_graph(
+    {"id": "find", "title": "Find it"},
+    {"id": "policy", "title": "Check the policy", "critical": True, "deps": ["find"]},
+    {"id": "pay", "title": "Pay", "deps": ["policy"]},
+)
+
+
+def answered() -> RunBuilder:
+    run = a_run("r", metadata={"input": "Is it safe?", "target": "Yes"}).say("Is it safe?", "user")
+    return run.call("look").say("No")
+
+
+@pytest.mark.parametrize(
+    ("desc", "run", "asked", "target", "got"),
+    [
+        ("the recorded task and answer, and the last message", answered(), "Is it safe?", "Yes", "No"),
+        (
+            "an answer that was submitted by a call",
+            answered().call("submit", answer="No"),
+            "Is it safe?",
+            "Yes",
+            "submit(answer: No)",
+        ),
+        ("what the user said first", a_run("r").say("Please refund me", "user"), "Please refund me", "", ""),
+        (
+            "the last of a team, whose members go by names",
+            a_run("r")
+            .say("Find it", "human")
+            .say("Here", "Web_Expert")
+            .say("Done", "Writer")
+            .say("x", "tool"),
+            "Find it",
+            "",
+            "Done",
+        ),
+        ("nothing", a_run("r"), "", "", ""),
+    ],
+)
+def test_the_three_answers_are_read_off_the_record(desc, run, asked, target, got) -> None:
+    found = run_brief(run.finish(False).run(), PLAN)
+    assert (found.asked, found.target, found.got) == (asked, target, got), desc
+
+
+def test_a_plan_is_expected_by_its_critical_and_its_last_sub_goals_and_an_error_came_out() -> None:
+    assert run_brief(a_run("r").finish().run(), PLAN).plan == "★ Check the policy · Pay"
+    failed = run_brief(a_run("r").finish(False, error="out of tokens").run(), None)
+    assert (failed.plan, failed.ended) == ("", "error: out of tokens")

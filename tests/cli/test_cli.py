@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import desk
 import jsonschema
@@ -209,3 +210,33 @@ def test_a_taxonomy_without_modes_is_warned_of_only_where_it_is(
     capsys.readouterr()
     assert main(["modes", "suggest", *where, "--offline", "--replies", str(tmp_path / "replies")]) == 0
     assert ("no active mode" in capsys.readouterr().err) is warned
+
+
+MARKUP = "</title><script>alert(1)</script>&\\u0007"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def marked_world(tmp_path: Path) -> Path:
+    """The desk, and a plan of it with hostile words."""
+    folder = desk.write_folder(tmp_path / "marked_world")
+    hostile = desk.GRAPH.replace(b"title: Check policy", f'title: "{MARKUP}"'.encode())
+    (folder / "hostile.plan.yaml").write_bytes(hostile)
+    return folder
+
+
+def drawn(marked_world: Path, name: str, *more: str) -> str:
+    target = marked_world / "a.svg"
+    assert main(["graph", "draw", str(marked_world / name), "-o", str(target), *more]) == 0
+    return target.read_text("utf-8")
+
+
+def test_hostile_titles_stay_words_and_the_file_needs_nothing_from_elsewhere(marked_world: Path) -> None:
+    text = drawn(marked_world, "hostile.plan.yaml")
+    tree = ElementTree.fromstring(text)
+    tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
+    assert tags == {"svg", "title", "desc", "style", "rect", "g", "path", "text"}
+    assert "<script" not in text
+    assert "</title><script>" in "".join(node.text or "" for node in tree.iter(f"{SVG}text"))
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "url(" not in text

@@ -1,16 +1,27 @@
-"""Commands that edit a plan graph: what each does, what is refused and why, and how each is written."""
+"""Commands that edit a plan graph, two people's edits merged, and what a drawing changes."""
 
 # ruff: noqa: E501  (tables of cases)
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from untaken.errors import UntakenError
-from untaken.plans import PlanGraph, SubGoal, parse_graph, read_call
+from untaken.plans import (
+    GraphFormat,
+    PlanGraph,
+    SubGoal,
+    export_graph,
+    load_graph,
+    parse_graph,
+    read_call,
+    validate,
+)
 from untaken.plans.editing import (
     Add,
     Delete,
@@ -24,11 +35,12 @@ from untaken.plans.editing import (
     apply_all,
     edits_of_rows,
     in_words,
+    merge,
     read_edit,
     rows_of,
 )
 from untaken.plans.editing.edits import FIELDS
-from untaken.traces import graphs_in
+from untaken.traces import filled, graphs_in
 
 GRAPH = parse_graph(
     """
@@ -260,3 +272,109 @@ def test_graphs_come_out_of_every_format(name: str, data: bytes, want: dict[str,
 )
 def test_an_expected_call_is_typed_as_json_or_as_the_name_of_a_tool(text: str, want: object) -> None:
     assert read_call(text) == want
+
+
+def edited(*edits: dict[str, Any]) -> PlanGraph:
+    return apply_all(GRAPH, map(read_edit, edits))
+
+
+def setting(sub_goal: str, field: str, value: Any) -> dict[str, Any]:
+    return {"edit": "set", "sub_goal": sub_goal, "field": field, "value": value}
+
+
+def test_what_only_one_side_changed_is_taken() -> None:
+    mine = edited(setting("mail", "title", "By mail"), {"edit": "add", "sub_goal": {"id": "x"}})
+    theirs = edited(setting("mail", "critical", True), {"edit": "delete", "sub_goal": "refund"})
+    for merged in (merge(GRAPH, mine, theirs), merge(GRAPH, theirs, mine)):
+        assert merged.conflicts == ()
+        assert shape(merged.graph) == {
+            "intent": "", "order": "intent", "mail": "intent", "found": "intent |order |mail", "x": ""
+        }  # fmt: skip
+        mail = next(node for node in merged.graph.sub_goals if node.id == "mail")
+        assert (mail.title, mail.critical) == ("By mail", True)
+    versions = [structs.replace(GRAPH, version=version) for version in (2, 3)]
+    assert [merge(GRAPH, *pair).graph.version for pair in (versions, versions[::-1])] == [3, 3]
+
+
+def test_dependencies_of_both_sides_come_together() -> None:
+    mine = edited({"edit": "connect", "dependency": "order", "sub_goal": "refund"})
+    theirs = edited(
+        {"edit": "connect", "dependency": "mail", "sub_goal": "refund"},
+        {"edit": "disconnect", "dependency": "found", "sub_goal": "refund"},
+    )
+    merged = merge(GRAPH, mine, theirs)
+    assert merged.conflicts == ()
+    assert shape(merged.graph)["refund"] == "mail order"
+    assert merge(GRAPH, theirs, mine).graph == merged.graph
+
+
+CONFLICTS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str | None, str]]] = [
+    ("two titles", setting("mail", "title", "A"), setting("mail", "title", "B"), ("mail", "title")),
+    ("two checks", setting("mail", "check", "outcome"), setting("mail", "check", "verdict"), ("mail", "check")),
+    ("deleted and changed", {"edit": "delete", "sub_goal": "mail"}, setting("mail", "title", "B"), ("mail", "sub_goal")),
+    ("deleted and needed", {"edit": "delete", "sub_goal": "mail"}, {"edit": "connect", "dependency": "mail", "sub_goal": "refund"}, ("mail", "sub_goal")),
+    ("added twice", {"edit": "add", "sub_goal": {"id": "x", "title": "A"}}, {"edit": "add", "sub_goal": {"id": "x", "title": "B"}}, ("x", "title")),
+    ("a circle", {"edit": "connect", "dependency": "order", "sub_goal": "mail"}, {"edit": "connect", "dependency": "mail", "sub_goal": "order"}, ("order", "deps")),
+    ("two orders", {"edit": "move", "sub_goal": "refund", "at": 0}, {"edit": "move", "sub_goal": "refund", "at": 1}, (None, "order")),
+    ("two titles of the graph", {"edit": "graph", "field": "title", "value": "A"}, {"edit": "graph", "field": "title", "value": "B"}, (None, "title"))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "a", "b", "place"), CONFLICTS, ids=[case[0] for case in CONFLICTS])
+def test_a_conflict_is_named_and_the_choice_is_followed(desc, a, b, place) -> None:
+    mine, theirs = edited(a, setting("intent", "title", "A")), edited(b, setting("intent", "title", "B"))
+    places = {place, ("intent", "title")}
+    merged = merge(GRAPH, mine, theirs)
+    assert [one.taken for one in merged.conflicts] == ["mine", "mine"]
+    assert {one.place for one in merged.conflicts} == places
+    assert merged.graph == mine
+    other = merge(GRAPH, mine, theirs, choices=dict.fromkeys(places, "theirs"))
+    assert [one.taken for one in other.conflicts] == ["theirs", "theirs"]
+    assert other.graph == theirs
+    for graph in (merged.graph, other.graph):
+        assert not [found for found in validate(graph) if found.severity == "error"]
+
+
+def test_who_deletes_everything_of_the_other_leaves_no_empty_graph() -> None:
+    base = edited(*({"edit": "delete", "sub_goal": name} for name in ("order", "mail", "found")))
+    mine = apply_all(base, [read_edit({"edit": "delete", "sub_goal": "intent"})])
+    theirs = apply_all(base, [read_edit({"edit": "delete", "sub_goal": "refund"})])
+    merged = merge(base, mine, theirs)
+    assert [node.id for node in merged.graph.sub_goals] == ["refund"]
+    assert [conflict.place for conflict in merged.conflicts] == [("refund", "sub_goal")]
+    other = merge(base, mine, theirs, choices={("refund", "sub_goal"): "theirs"})
+    assert [node.id for node in other.graph.sub_goals] == ["intent"]
+
+
+SAMPLES = sorted((Path(__file__).parents[2] / "sample_runs").rglob("*.plan.yaml"))
+ENDINGS: dict[GraphFormat, str] = {"mermaid": ".mmd", "csv": ".csv", "yaml": ".yaml", "node-link": ".json"}
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("format", ["mermaid", "csv"])
+def test_a_drawing_that_was_exported_comes_back_as_the_graph_it_was(path: Path, format: GraphFormat) -> None:
+    graph = load_graph(path)
+    imported = graphs_in(f"g{ENDINGS[format]}", export_graph(graph, format).encode())
+    assert imported.drawn
+    assert imported.graphs[0] != graph
+    assert structs.replace(filled(imported.graphs[0], graph), id=graph.id, version=graph.version) == graph
+
+
+def test_what_was_drawn_counts_and_what_is_new_or_gone_stays_so() -> None:
+    old = graphs_in("old.plan.yaml", OLD).graphs[0]
+    drawn = graphs_in("new.mmd", b"flowchart TD\n a[Look it up] --> c[Close]\n").graphs[0]
+    merged = {goal.id: goal for goal in filled(drawn, old).sub_goals}
+    assert list(merged) == ["a", "c"]
+    assert (merged["a"].title, merged["a"].check) == ("Look it up", old.sub_goals[0].check)
+    assert (merged["c"].deps, merged["c"].check, merged["c"].any_of) == (["a"], None, [])
+    assert filled(drawn, old).tasks == ["t*"]
+
+
+OLD = b"""schema: untaken.plan/1
+id: old
+tasks: ['t*']
+sub_goals:
+- {id: a, title: Look, check: {verdict: true}, rules: [{tool: look}]}
+- {id: b, title: Pay, deps: [a], check: {verdict: true}}
+- {id: c, title: Done, any_of: [b]}
+"""

@@ -11,6 +11,7 @@ from chain import corpus_of, did
 from untaken.analysis.fix_first import triage
 from untaken.analysis.fix_first.gains import NO_SUCCESS, NOBODY_PASSED
 from untaken.analysis.fix_first.subjects import subjects_of
+from untaken.cli import main
 from untaken.errors import Unscored
 
 
@@ -89,3 +90,37 @@ def test_what_one_tool_or_one_title_means_in_several_graphs_is_one_subject() -> 
         (("g1", "b"), ("g2", "y")): ("Ask again", False),
         (("g3", "s"),): ("Ask whom", False),
     }
+
+
+GRAPH = b"""schema: untaken.plan/1
+id: desk
+tasks: ["t*"]
+mutates: ["write_*"]
+sub_goals:
+  - {id: refund, critical: true, check: {tool_call: {name: write_refund}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("success", "want"),
+    [
+        (True, "drafts a plan from runs that succeeded"),
+        (False, "No run succeeded, so no plan can be drafted"),
+    ],
+)
+def test_a_plan_is_drafted_only_from_runs_that_succeeded(success, want, tmp_path, capsys) -> None:
+    runs = [a_run("failed").finish(False), a_run("other").finish(success)]
+    (tmp_path / "runs.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
+    main(["triage", str(tmp_path / "runs.jsonl")])
+    assert want in capsys.readouterr().out
+
+
+def test_where_runs_have_a_plan_and_did_nothing_no_draft_is_advised(tmp_path, capsys) -> None:
+    (tmp_path / "desk.plan.yaml").write_bytes(GRAPH)
+    runs = [a_run(name, task="t").finish(False) for name in "abc"]
+    (tmp_path / "runs.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
+    main(["triage", str(tmp_path / "runs.jsonl"), "--graphs", str(tmp_path / "desk.plan.yaml")])
+    out = capsys.readouterr().out
+    assert "record no action or verdict that it asks for" in out
+    assert "no run records whether it was completed" in out
+    assert "draft" not in out

@@ -1,13 +1,15 @@
 # One case a line, however long, reads best.
 # ruff: noqa: E501
-"""The remedy of a run is for what failed first; where none fits, there is none."""
+"""The remedy of a run is for what failed first; a reason quotes the tool's own words before the wrong fields."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from builders import RunBuilder, a_graph, a_run, ready
 
-from untaken.scoring import score_run
+from untaken.scoring import NodeScore, score_run
 
 
 def did(*done: str, failed: tuple[str, ...] = ()) -> RunBuilder:
@@ -67,3 +69,50 @@ WHY = [
 def test_a_diagnosis_says_how_many_and_what_to_change(desc, nodes, run, want, reason, advice) -> None:
     score = score_run(run.finish().run(), a_graph(*nodes), missing="drop")
     assert (score.diagnosis, score.diagnosis_reason, score.diagnosis_advice) == (want, reason, advice)
+
+
+PAID = {"id": "pay", "check": {"expr": "state.paid"}, "rules": [{"tool": "pay_refund"}]}
+
+
+def paid(run: RunBuilder, **sub_goal: Any) -> NodeScore:
+    return score_run(run.finish(False).run(), a_graph(PAID | sub_goal)).node("pay")
+
+
+def refused(run: RunBuilder, text: str = "settlement window closed", **arguments: Any) -> RunBuilder:
+    run.call("pay_refund", **arguments)
+    return run.observe(text, ok=False, call_id=run.events[-1].call_id)  # type: ignore[union-attr]
+
+
+def test_the_reason_quotes_the_last_failed_call_before_the_fields_that_were_wrong() -> None:
+    node = paid(refused(a_run(), currency="CHF").state(paid=False))
+    assert node.reason == (
+        'pay_refund failed: “settlement window closed” (event 1, currency "CHF"); '
+        "the final state does not meet its check: paid: false, expected true"
+    )
+    assert {1, 2} <= set(node.evidence)
+
+
+def test_only_the_arguments_that_no_successful_call_had_are_named() -> None:
+    run = a_run().call("pay_refund", currency="EUR", to="card", ok=True).state(paid=False)
+    node = paid(refused(run, currency="CHF", to="card"))
+    assert '(event 4, currency "CHF");' in node.reason
+
+
+def test_a_recovered_error_is_not_quoted() -> None:
+    run = refused(a_run(), currency="CHF").call("pay_refund", currency="EUR", ok=True).state(paid=False)
+    assert "failed" not in paid(run).reason
+
+
+def test_an_error_is_cut_and_on_one_line() -> None:
+    reason = paid(refused(a_run(), "a\nb" + "x" * 900).state(paid=False)).reason
+    quoted = reason[reason.index("“") + 1 : reason.index("”")]
+    assert len(quoted) == 200
+    assert "\n" not in reason
+
+
+def test_of_an_expected_call_the_arguments_that_differ_are_named() -> None:
+    check = {"tool_call": {"name": "pay_refund", "arguments": {"amount": 67, "to": "card"}}}
+    node = paid(refused(a_run(), amount=78, to="card"), check=check, rules=[])
+    assert node.reason.startswith("pay_refund failed: “settlement window closed” (event 1, amount 78); ")
+    node = paid(refused(a_run(), amount=67, to="card"), check=check, rules=[])
+    assert "(event 1); pay_refund was called as expected, but its result is `ok: false`" in node.reason

@@ -1,11 +1,19 @@
-"""Runs of one agent: pooled and averaged, with the number of runs each rests on."""
+"""Many runs: pooled and averaged by agent, ended from outside, and scored together."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Literal
+
+import pytest
 from builders import a_graph, a_run, a_score
 
 from untaken.errors import Unscored
-from untaken.scoring import AgentScore, score_agents, score_run
+from untaken.ledger import Run, read_ledger
+from untaken.plans import load_graphs
+from untaken.scoring import AgentScore, MissingRule, recounted, score_agents, score_run
+from untaken.scoring.run_score import ScoreDetail
+from untaken.scoring.scoring import score_together
 
 
 def only(*scores) -> AgentScore:
@@ -63,3 +71,70 @@ def test_runs_whose_attempts_are_unknown_are_out_of_the_coverage() -> None:
     got = only(score_run(a_run().call("a").finish().run(), graph), silent)
     assert (got.attempted, got.coverage_of, got.sub_goals) == (1, 2, 4)
     assert got.coverage == got.coverage_macro == 1 / 2
+
+
+GRAPH = a_graph(
+    {"id": "look", "rules": [{"tool": "look"}], "check": {"tool_call": {"name": "look"}}, "critical": True},
+    {"id": "buy", "deps": ["look"], "rules": [{"tool": "buy"}], "check": {"tool_call": {"name": "buy"}}},
+)
+PROVIDER = "APIStatusError: 529 overloaded"
+
+
+def ended(*, run_id: str = "run-1", success: bool | None = None, **fields: str) -> Run:
+    return a_run(run_id).call("look", ok=True).finish(success, **fields).run()
+
+
+@pytest.mark.parametrize("error", [PROVIDER, "infrastructure_error", "Docker container was killed"])
+@pytest.mark.parametrize("missing", ["fail", "drop"])
+def test_no_sub_goal_of_it_counts(error: str, missing: Literal["fail", "drop"]) -> None:
+    score = score_run(ended(error=error), GRAPH, missing=missing)
+    assert {node.status for node in score.results} == {"unscored"}
+    assert (score.required, score.completed, score.unscored, score.violations) == (0, 0, 0, ())
+    assert isinstance(score.completion, Unscored)
+    assert "provider or the environment" in score.completion.reason
+    assert {node.reason for node in score.nodes} == {score.completion.reason} == {score.diagnosis_reason}
+    other = recounted(score, "drop" if missing == "fail" else "fail")
+    assert isinstance(other.completion, Unscored)
+
+
+def test_it_is_in_no_mean_of_its_agent() -> None:
+    whole = a_run("run-2").call("look", ok=True).call("buy", ok=True).finish().run()
+    (agent,) = score_agents([score_run(each, GRAPH) for each in (ended(error=PROVIDER), whole)])
+    assert (agent.runs, agent.scored_runs, agent.completion, agent.completion_macro) == (2, 1, 1.0, 1.0)
+    assert (agent.outcome_runs, agent.success_rate) == (1, 1.0)
+
+
+@pytest.mark.parametrize("fields", [{"limit": "max_steps"}, {"error": "no such order"}, {}])
+def test_a_limit_or_an_error_of_the_agent_is_scored(fields: dict[str, str]) -> None:
+    score = score_run(ended(success=False, **fields), GRAPH)
+    assert {node.sub_goal: node.status for node in score.results} == {"look": "completed", "buy": "skipped"}
+    assert score.completion == 0.5
+
+
+def test_a_success_beside_an_error_of_the_provider_is_scored() -> None:
+    assert score_run(ended(success=True, error=PROVIDER), GRAPH).completion == 0.5
+
+
+SAMPLES = Path(__file__).parents[2] / "sample_runs"
+
+
+@pytest.mark.parametrize("missing", ["fail", "drop"])
+def test_a_graph_that_scored_many_runs_scores_each_like_one_that_scored_none(missing: MissingRule) -> None:
+    """What follows from a pattern of results is remembered with the graph."""
+    path = SAMPLES / "graphs" / "refund-desk.plan.yaml"
+    runs = [run for ledger in sorted(SAMPLES.glob("ledgers/*.jsonl")) for run in read_ledger(ledger)][::3]
+    (used,) = load_graphs(path).graphs
+    for run in runs:
+        score_run(run, used, missing=missing)
+    for run in runs:
+        (fresh,) = load_graphs(path).graphs
+        assert score_run(run, used, missing=missing) == score_run(run, fresh, missing=missing)
+
+
+@pytest.mark.parametrize("missing", ["fail", "drop"])
+def test_a_detail_worked_out_with_the_score_is_the_one_worked_out_later(missing: MissingRule) -> None:
+    (graph,) = load_graphs(SAMPLES / "graphs" / "refund-desk.plan.yaml").graphs
+    runs = [run for ledger in sorted(SAMPLES.glob("ledgers/*.jsonl")) for run in read_ledger(ledger)][::3]
+    at_once = list(score_together(runs, graph, missing=missing, detailed=True))
+    assert all(isinstance(score.detail.held, ScoreDetail) for score in at_once)
+    assert at_once == list(score_together(runs, graph, missing=missing))
