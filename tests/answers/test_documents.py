@@ -1,107 +1,38 @@
-"""The keys of a document are declared once: JSON and schema are derived from them."""
+"""What the schemas of documents refuse, and that an unknown number has its reason beside it."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
+import desk
 import jsonschema
 import pytest
-from msgspec import UNSET, UnsetType
 
-from untaken.errors import Finding, Score, Unscored, Where
+from untaken.cli import main
 from untaken.plans import parse_graph
-from untaken.views.documents import Count, Document, Keys, Part, entry
+from untaken.views.documents import Document, Keys
 from untaken.views.schemas import SCHEMAS, json_schema
-from untaken.views.shapes import shape
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inner:
-    """An object of another room."""
-
-    name: str
-    rate: Score
-    tools: tuple[tuple[str, int], ...] = ()
-    parts: tuple[Where, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outer:
-    """What a document is made of."""
-
-    inner: Inner
-    all: tuple[Inner, ...]
-    n: int
-    title: str
-    at: datetime
-
-
-def _double(outer: Outer) -> Count:
-    return outer.n * 2
-
-
-WHOLE = Keys(
-    Outer,
-    "inner.* flat=all deep=all n first=inner.rate title? at counts double asked findings",
-    schema="untaken.whole/1",
-    flat=[Keys(Inner, "*")],
-    counts={str: Count},
-    double=_double,
-    asked=Count | UnsetType,
-)
-INNER = Inner(name="a", rate=Unscored("no run"), tools=(("t", 2),), parts=(Where(line=3),))
-OUTER = Outer(inner=INNER, all=(INNER,), n=2, title="", at=datetime(2026, 1, 2, tzinfo=UTC))
-
-
-def whole(asked: object = UNSET) -> Part:
-    """The document, whose findings are what was noticed."""
-    noticed = [Finding(code="c", message="m", where=Where(file="f"))]
-    return WHOLE(OUTER, counts={"a": 1}, asked=asked, findings=noticed)
-
-
-FLAT = {"name": "a", "rate": None, "rate_reason": "no run"}
-
-
-def test_a_document_has_its_keys_in_order_and_says_why_a_value_is_unscored() -> None:
-    found = entry(whole())
-    assert list(found) == [
-        "schema", "name", "rate", "rate_reason", "flat", "deep", "n", "first", "first_reason", "title", "at",
-        "counts", "double", "findings",
-    ]  # fmt: skip
-    assert found["flat"] == [FLAT]
-    place = {"file": None, "line": 3, "column": None, "run": None}
-    assert found["deep"] == [FLAT | {"tools": {"t": 2}, "parts": [place]}]
-    assert (found["first"], found["title"], found["double"]) == (None, None, 4)
-    assert (found["at"], found["findings"][0]["file"]) == ("2026-01-02T00:00:00+00:00", "f")
-
-
-def test_the_schema_accepts_the_document_and_what_was_left_unset() -> None:
-    jsonschema.validate(entry(whole()), shape(WHOLE))
-    asked = whole(asked=3)
-    assert (asked.asked, entry(asked)["asked"]) == (3, 3)
-    jsonschema.validate(entry(asked), shape(WHOLE))
-
-
-def test_a_value_for_a_key_that_there_is_not_is_refused() -> None:
-    with pytest.raises(TypeError, match="askd"):
-        WHOLE(OUTER, counts={}, askd=1)
 
 
 @pytest.mark.parametrize(
-    ("desc", "change"),
-    [
-        ("a count below 0", {"counts": {"a": -1}}),
-        ("a whole number that is named below 0", {"n": -1}),
-        ("another type", {"rate": "0.5"}),
-        ("a key too many", {"more": 1}),
-        ("another schema", {"schema": "untaken.whole/2"}),
+    "change",
+    [{"more": 1}, {"schema": "untaken.gate/2"}, {"met": "yes"}, {"checks": {}}, {"checks": [{}]}],
+    ids=[
+        "a key too many",
+        "another schema",
+        "a text for a truth",
+        "an object for a list",
+        "a key that lacks",
     ],
 )
-def test_the_schema_refuses_what_the_types_do_not_allow(desc: str, change: Document) -> None:
+def test_a_schema_refuses_what_the_types_do_not_allow(change, tmp_path, capsys) -> None:
+    folder = desk.write_folder(tmp_path)
+    words = f"gate {folder}/ledgers --graphs {folder}/graphs --require coverage>=0.5 --resamples 9 --json"
+    main(words.split())
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, json_schema("gate"))
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(entry(whole()) | change, shape(WHOLE))
+        jsonschema.validate(found | change, json_schema("gate"))
 
 
 PLACES = set(

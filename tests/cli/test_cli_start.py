@@ -45,35 +45,6 @@ def test_help_loads_no_library_and_no_room_of_the_engine() -> None:
     assert loaded & {f"untaken.{room}" for room in rooms} == set()
 
 
-NOT_LOADED: dict[str, tuple[list[list[str]], str, set[str]]] = {
-    "the help of a verb": (
-        [[verb, "--help"] for verb in ("verify", "score", "judge", "completion")],
-        "untaken.cli.judge",
-        SLOW,
-    ),
-    "score": (
-        [["score", "no-such-file"]],
-        "untaken.views.scores",
-        {
-            f"untaken.{room}"
-            for room in ("analysis.comparing", "simulator", "plans.editing", "scoring.transcript")
-        },
-    ),
-    "a verb without a document": (
-        [["formats"]],
-        "untaken.traces",
-        {"untaken.views", "untaken.judging.criteria", "untaken.analysis.ranking"},
-    ),
-}
-
-
-@pytest.mark.parametrize(("commands", "needed", "others"), NOT_LOADED.values(), ids=NOT_LOADED)
-def test_a_verb_loads_no_room_but_its_own(commands: list[list[str]], needed: str, others: set[str]) -> None:
-    loaded = loaded_by(*commands)
-    assert needed in loaded
-    assert loaded & others == set()
-
-
 def verbs(of: argparse.ArgumentParser, *, above: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Every verb that does something, with the words that lead to it."""
     inner = [a for a in of._actions if isinstance(a, argparse._SubParsersAction)]
@@ -84,11 +55,6 @@ def verbs(of: argparse.ArgumentParser, *, above: str = "") -> Iterator[tuple[str
 
 
 LEAVES = dict(verbs(parser()))
-
-
-def test_every_verb_has_the_file_of_its_name() -> None:
-    assert [verb for verb in VERBS if not (ROOT / "untaken" / "cli" / f"{verb}.py").is_file()] == []
-    assert {verb.split()[0] for verb in LEAVES} == set(VERBS)
 
 
 def loaded_by(*commands: list[str]) -> set[str]:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from threading import Barrier
 from typing import Any
 
 import desk
@@ -26,7 +25,7 @@ from untaken.analysis.memories import remembered
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.errors import Finding, UntakenError
 from untaken.facts.scaling import reading_apart
-from untaken.facts.scaling.distant import FILES_OPEN, DistantRun
+from untaken.facts.scaling.distant import FILES_OPEN
 from untaken.facts.scaling.ledger_tables import Lightening, _Detail
 from untaken.facts.scaling.reopening import reopen
 from untaken.judging import prompt_injection
@@ -192,13 +191,6 @@ def test_a_ledger_that_is_changed_by_hand_is_read_and_broken(store: Workspace) -
     assert error.value.code == "ledger-changed"
 
 
-def test_another_plan_graph_makes_every_table_stale(store: Workspace) -> None:
-    changed = desk.GRAPH.replace(b"critical: true", b"critical: false")
-    store.save_graph(changed, author="ann", message="not critical", based_on=1)
-    assert unkept(store) == ["careful.jsonl", "failing.jsonl"]
-    assert_opened_again_alike(store)
-
-
 def test_damaged_tables_are_made_again_and_a_new_ledger_costs_only_itself(store: Workspace) -> None:
     folder = store.path / FOLDER
     first, second = sorted(folder.iterdir())
@@ -212,20 +204,6 @@ def test_damaged_tables_are_made_again_and_a_new_ledger_costs_only_itself(store:
     assert reopen(store, keeps=False).stale == 0
     assert len(opened(store).runs) == 3
     assert unkept(store) == []
-
-
-def test_no_whole_run_stays_in_memory_of_what_was_opened_or_added(store: Workspace) -> None:
-    workspace = WorkspaceCorpus()
-    workspace.evaluate(store, workspace.read(store))
-    store.add("more.jsonl", desk.lucky(3).ledger())
-    runs = workspace.evaluate(store, workspace.read(store)).runs
-    fresh = {run.digest: run for run in store.read_runs()[0]}
-    assert runs.keys() == fresh.keys()
-    for digest, run in runs.items():
-        assert isinstance(run, DistantRun)
-        assert run.spans
-        vars(run)["_source"].let_go()
-        assert run.events == fresh[digest].events
 
 
 @pytest.mark.parametrize("compressed", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
@@ -391,20 +369,3 @@ def test_notes_change_no_answer_that_is_kept_without_them_and_a_verdict_does(sto
     assert judged is not before.runs[judged.digest]
     store.append_events(judged, [verdict(False)])
     assert workspace.evaluate(store, workspace.read(store)).counted != before.counted
-
-
-def test_two_threads_that_ask_for_one_score_both_get_it(store: Workspace) -> None:
-    opened(store)
-    run = next(iter(opened(store).runs.values()))
-    assert isinstance(run, DistantRun)
-    decode, asked = vars(run)["_scored"], Barrier(2)
-
-    def slowly() -> object:
-        asked.wait(10)
-        return decode()
-
-    vars(run)["_scored"] = slowly
-    with ThreadPoolExecutor(2) as threads:
-        first, second = (threads.submit(lambda: run.scored) for _ in range(2))
-        assert first.result() == second.result() == run.scored
-    assert run.scored is not None

@@ -82,13 +82,6 @@ def test_two_agents_the_other_way_round_differ_by_as_much(new, old, value) -> No
     assert (one.n, one.unfinished, one.left_out) == (len(new), 0, 0)
 
 
-def test_a_verdict_once_reached_stays_whatever_comes_later() -> None:
-    (early,) = compared(recorded("old", *[4] * 12) + recorded("new", *[0] * 12))
-    (late,) = compared(recorded("old", *[4] * 12, *[0] * 40) + recorded("new", *[0] * 12, *[4] * 40))
-    assert early.verdict == late.verdict == "fail"
-    assert early.decided_at == late.decided_at
-
-
 def test_the_same_repeat_is_compared_and_what_is_unscored_or_has_no_partner_is_left_out_and_counted() -> None:
     rows = [at(n, a_score("old", "t", 4)) for n in range(3)]
     rows += [at(n, a_score("new", "t", 2)) for n in range(5)]
@@ -173,14 +166,6 @@ def test_what_is_in_flight_counts_against_each_verdict_alike_for_every_metric(
     assert check.verdict == want, desc
     assert (check.n, check.unfinished, check.value) == (in_flight + 12, in_flight, float(done))
     assert f", {in_flight} of them in flight" in check.reason
-
-
-def test_baselines_that_are_run_late_change_no_pair_that_was_formed() -> None:
-    early = recorded("old", *[4] * 12) + recorded("new", *[0] * 12, *[4] * 40)
-    late = [at(100 + n, a_score("old", f"t{51 - n}", 0)) for n in range(40)]
-    (before,), (after,) = compared(early), compared(early + late)
-    assert before.verdict == after.verdict == "fail"
-    assert (before.decided_at, before.n, after.n) == (after.decided_at, 12, 52)
 
 
 def test_a_pair_is_looked_at_when_its_later_run_began() -> None:

@@ -53,12 +53,6 @@ def test_a_fixed_order_becomes_a_chain_and_the_draft_says_that_it_may_be_habit()
     assert [finding.code for finding in draft.findings] == ["draft-one-order"]
 
 
-def test_what_is_ordered_in_every_way_needs_nothing_of_the_other() -> None:
-    draft = discover(many(("abcd", 10), ("acbd", 10)))
-    assert pairs(draft) == {"ab", "ac", "bd", "cd"}
-    assert draft.findings == ()
-
-
 @pytest.mark.parametrize(("against", "edge"), [(5, True), (6, False)])
 def test_an_edge_is_there_from_theta_on(against: int, edge: bool) -> None:
     draft = discover(many(("ab", 100 - against), ("ba", against)))

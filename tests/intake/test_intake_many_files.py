@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import errno
-import io
 import json
-import os
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -65,20 +62,6 @@ def test_a_file_costs_the_same_however_many_are_there(make, tmp_path) -> None:
         take_in(workspace, [make(n) for n in range(6, 156)])
         many = calls_of(lambda: take_in(workspace, [make(156)]))
     assert many < 1.2 * few
-
-
-def test_a_small_trace_of_an_archive_is_opened_few_times(tmp_path: Path) -> None:
-    def added(number: int) -> Callable[[], object]:
-        archive = io.BytesIO()
-        with zipfile.ZipFile(archive, "w") as opened:
-            for n in range(number):
-                opened.writestr(*trace(n))
-        workspace = Workspace(tmp_path / str(number))
-        return lambda: take_in(workspace, [("traces.zip", archive.getvalue())])
-
-    added(1)()
-    few, many = (calls_of(added(number), io.open, os.open) for number in (5, 55))
-    assert (many - few) / 50 <= 4
 
 
 def statements_of(work: Callable[[], object]) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +13,7 @@ import pytest
 from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.workspace import Workspace
 from untaken.workspace.intake_process import take_in_apart
-from untaken.workspace.private_area import NOT_SHARED, PREFIX, PrivateArea, PrivateAreas
+from untaken.workspace.private_area import NOT_SHARED, PrivateArea, PrivateAreas
 
 LEDGER = desk.careful(1).ledger() + desk.failing(2).ledger()
 
@@ -124,19 +122,3 @@ def test_a_run_that_does_not_arrive_is_named(area: PrivateArea, tmp_path: Path) 
         other.add("other.jsonl", desk.careful(1, task="refund-9").ledger())  # the same run id, another run
         left = [row.name for row in area.share(other) for f in row.findings if f.code == NOT_SHARED]
     assert left == ["careful-1"]
-
-
-def test_areas_end_with_the_server_even_if_it_was_killed(tmp_path: Path) -> None:
-    program = "from untaken.workspace.private_area import PrivateAreas, os; PrivateAreas(); os._exit(9)"
-    environment = os.environ | {"TMPDIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", program], env=environment, check=False)
-    (killed,) = tmp_path.glob(f"{PREFIX}*")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tempfile.tempdir", str(tmp_path))
-        first = PrivateAreas()
-        assert not killed.exists()
-        second = PrivateAreas()
-        assert first.folder.is_dir()
-        second.close()
-        first.close()
-    assert list(tmp_path.glob(f"{PREFIX}*")) == []

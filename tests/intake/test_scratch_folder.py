@@ -30,13 +30,6 @@ def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
-def test_a_folder_is_removed_with_what_is_in_it(tmp_path: Path) -> None:
-    folder = ScratchFolder(PREFIX)
-    (folder.path / "file").touch()
-    folder.remove()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_folder_of_a_killed_process_is_removed_and_that_of_a_living_one_stays(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLDS, PREFIX]
     environment = os.environ | {"TMPDIR": str(tmp_path)}

@@ -264,20 +264,6 @@ def test_contradictory_runs_are_ordered_by_what_the_outcome_hid() -> None:
     ]
 
 
-PASS_K = [
-    ("all trials succeed", {"t": [True, True]}, 2, 1.0),
-    ("one of two", {"t": [True, False]}, 1, 0.5),
-    ("one of two cannot give two", {"t": [True, False]}, 2, 0.0),
-    ("three of four, pairs", {"t": [True, True, True, False]}, 2, 3 / 6),
-    ("mean over tasks", {"t": [True, True], "u": [False, False]}, 2, 0.5),
-]
-
-
-@pytest.mark.parametrize(("desc", "trials", "k", "want"), PASS_K, ids=[case[0] for case in PASS_K])
-def test_pass_hat_k(desc: str, trials: dict[str, list[bool]], k: int, want: float) -> None:
-    assert pass_hat_k(trials, k) == pytest.approx(want)
-
-
 def test_pass_hat_k_is_unscored_without_enough_trials() -> None:
     assert pass_hat_k({}, 1) == Unscored("no tasks")
     assert pass_hat_k({"t": [True], "u": [True, True]}, 2) == Unscored(

@@ -147,20 +147,3 @@ def test_a_ledger_that_grew_since_shows_the_run_as_it_was(tmp_path: Path) -> Non
     events = tuple(run.events)
     ledger.write_bytes(run.verdict("x", True, "human:ann").ledger())
     assert before.events == events
-
-
-def test_few_runs_stay_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ledger, runs = tmp_path / "a.jsonl", some_runs()
-    ledger.write_bytes(b"".join(run.ledger() for run in runs))
-    for most, held in ((3 * BLOCK, len(runs)), (0, 0)):
-        monkeypatch.setattr(distant, "AT_HAND", RunsAtHand(most))
-        corpus = evaluate_corpus(ledger, GRAPHS, resamples=20)
-        ledger.rename(tmp_path / "elsewhere")
-        found = []
-        for run in corpus.runs.values():
-            try:
-                found.append(run.events)
-            except UntakenError:
-                continue
-        (tmp_path / "elsewhere").rename(ledger)
-        assert len(found) == max(held, 1), "the last one stays in any case"
