@@ -155,14 +155,6 @@ def test_a_preset_is_imported_once_and_leaves_what_is_there(preset: Any, modes: 
     assert import_modes(made, preset_modes(preset), **ANN) is made
 
 
-def test_a_workspace_keeps_its_taxonomy_and_every_change_makes_a_version(tmp_path: Path) -> None:
-    assert kept_taxonomy(tmp_path) == Taxonomy()
-    change_taxonomy(tmp_path, lambda known: create_mode(known, "A", **ANN)[0])
-    kept = change_taxonomy(tmp_path, lambda known: create_mode(known, "B", **ANN)[0])
-    assert kept == kept_taxonomy(tmp_path)
-    assert (kept.version, [mode.name for mode in kept.modes]) == (2, ["A", "B"])
-
-
 def test_of_eight_people_at_once_nobody_loses_a_change_or_waits_for_many_others(tmp_path: Path) -> None:
     file = tmp_path / "number"
     file.write_bytes(b"0")

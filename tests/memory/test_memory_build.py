@@ -43,20 +43,6 @@ def test_a_run_without_evidence_is_left_out_and_named(desc, run, want) -> None:
     assert "1 run " in memory.findings[0].message
 
 
-def test_every_decision_point_gives_one_outcome_with_the_runs_own_figures() -> None:
-    run = past("r1", "a|b", "b|a", "a@other", day=2, success=False, cost=0.25, steps=7)
-    memory = PolicyMemory.build([run])
-    assert [(o.key, o.skill, o.context_hash) for o in memory.log] == [
-        ("outcome/r1/0000001", "a", "ctx"),
-        ("outcome/r1/0000002", "b", "ctx"),
-        ("outcome/r1/0000003", "a", "other"),
-    ]
-    assert {(o.kind, o.success, o.cost, o.steps, o.weight) for o in memory.log} == {
-        ("outcome", 0.0, 0.25, 7.0, 1.0)
-    }
-    assert {o.ts for o in memory.log} == {run.finished.ts}
-
-
 def test_a_selection_after_the_finish_is_no_decision_point() -> None:
     late = on_day(a_run("r").select("a").finish(True, cost=1.0).select("b").run(), 0)
     assert [o.skill for o in PolicyMemory.build([late]).log] == ["a"]

@@ -74,16 +74,6 @@ def test_the_queue_is_beside_the_memory(name: str, queue: str) -> None:
     assert queue_path(Path("f") / name) == Path("f") / queue
 
 
-def test_queueing_again_is_a_no_op_and_the_order_makes_no_difference(memory: Path, tmp_path: Path) -> None:
-    signals = [a_signal(2), a_signal(1), a_signal(1, "b", direction="positive")]
-    assert [queue_signals(memory, signals), queue_signals(memory, signals[::-1])] == [3, 0]
-    other = tmp_path / "y.memory.jsonl"
-    for signal in reversed(signals):
-        queue_signals(other, [signal])
-    assert queue_path(other).read_bytes() == queue_path(memory).read_bytes()
-    assert read_queue(memory) == tuple(sorted(signals, key=lambda s: s.key))
-
-
 def test_a_waiting_signal_is_renewed_when_later_ledgers_change_its_figures(memory: Path) -> None:
     queue_signals(memory, [a_signal(), a_signal(2)])
     newer = a_signal(delta=0.2, supported=False)
