@@ -99,7 +99,6 @@ ROOMS = {
         "tests/properties/test_sequential_properties.py",
         "tests/ranking/test_what_drives_a_difference.py",
     ],
-    "untaken/traces": ["tests/traces", "tests/properties/test_formats_properties.py"],
     "untaken/workspace": ["tests/store"],
 }
 """The rooms whose rules decide what users read, and the tests that have to know them."""

@@ -121,6 +121,7 @@ VALUES: list[dict[str, Any]] = [
     {"desc": "infinity", "value": float("inf"), "want": None, "code": "not-a-number"},
     {"desc": "truth is no number", "value": [True, False], "want": [True, False]},
     {"desc": "empty things", "value": [{}, [], "", None], "want": [{}, [], "", None]},
+    {"desc": "the longest text", "value": "x" * TEXT_CHARS, "want": "x" * TEXT_CHARS},
     {"desc": "a long text", "value": "x" * (TEXT_CHARS + 1), "want": "x" * (TEXT_CHARS - 1) + "…",
      "code": "text-cut"},
     {"desc": "as deep as is kept", "value": nested(DEPTH), "want": nested(DEPTH)},

@@ -224,6 +224,49 @@ def test_of_a_chat_list_only_what_it_says_counts() -> None:
     assert isinstance(sample_of("x", said.encode()), Sample)
 
 
+HALVES: dict[str, list[dict[str, Any]]] = {
+    "atif": [{"steps": [{"step_id": 1, "source": "user"}]}],
+    "braintrust": [{"span_id": "s", "root_span_id": "s"}, {"span_id": "s", "span_parents": []}],
+    "browser-use": [{"history": [{"model_output": {}, "result": []}]}],
+    "chatgpt": [{"mapping": {"1": {"message": {}}}}, {"mapping": {"1": {"children": []}}}],
+    "claude-code": [
+        *({"type": "system", "subtype": "init"}, {"subtype": "init", "session_id": "s"}),
+        *({"type": "user", "message": {}, sign: "s"} for sign in ("parentUuid", "session_id", "uuid")),
+    ],
+    "cline": [{"ts": 1, "type": "say"}, {"say": "text"}],
+    "codex": [{"type": "session_meta", "payload": {}}, {"type": "session_meta", "timestamp": ""}],
+    "copilot-cli": [{"type": "session.start", "data": {}}, {"data": {"sessionId": "s"}}],
+    "goose": [{"working_dir": "/"}, {"message_count": 1}],
+    "harbor": [{"trial_name": "t"}, {"task_name": "t"}, {"verifier_result": {}}],
+    "inspect": [{"eval": {"task": "t"}}, {"eval": {"model": "m"}}, {"task": "t", "model": "m"}],
+    "langfuse": [
+        *({"type": "SPAN", "level": "DEFAULT"}, {"type": "SPAN", "traceId": "t"}),
+        *({"level": "DEFAULT", "traceId": "t"}, {"observations": [{"type": "SPAN"}]}),
+        {"observations": [{"startTime": "2026-01-01T00:00:00Z"}]},
+    ],
+    "langsmith": [{"run_type": "llm"}, {"dotted_order": "1", "trace_id": "t"}],
+    "mlflow": [{"info": {"trace_id": "t"}, "data": {}}, {"info": {}, "data": {"spans": []}}],
+    "openai-agents": [
+        *({"object": "trace"}, {"workflow_name": "desk"}),
+        *({"object": "trace.span"}, {"span_data": {"type": "agent"}}),
+    ],
+    "opencode": [{"info": {"id": "ses_1"}}, {"messages": []}, {"part": {}, "sessionID": "ses_1"}],
+    "pi": [
+        *({"type": "session", "id": "s", "timestamp": ""}, {"id": "s", "timestamp": "", "cwd": "/"}),
+        *({"type": "message", "parentId": "e"}, {"parentId": "e", "message": {"role": "user"}}),
+        *({"type": "message_end"}, {"type": "agent_end"}),
+    ],
+    "vscode-chat": [{"requests": []}, {"responderUsername": "x"}],
+    "weave": [{"op_name": "o", "trace_id": "t"}, {"trace_id": "t", "started_at": ""}],
+}
+"""Documents with some of the signs of a format."""
+
+
+@pytest.mark.parametrize(("format", "document"), [(f, one) for f, some in HALVES.items() for one in some])
+def test_some_of_the_signs_of_a_format_are_not_enough(format: str, document: dict[str, Any]) -> None:
+    assert recognise(sample_of("x.json", json.dumps(document).encode())) != format
+
+
 FILES = [
     (format, name) for format, files in RECORDS.items() for name in files if format not in ("aider", "cursor")
 ]

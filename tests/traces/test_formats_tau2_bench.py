@@ -129,7 +129,8 @@ CHECKS: list[tuple[str, list[dict[str, Any]] | None, list[bool | None], set[str]
     ("as text", [check("True")], [True], {"flag-as-text"}),
     ("null", [check(None)], [None], set()),
     ("nonsense", [check("perhaps")], [None], {"unreadable-flag"}),
-    ("of another action", [check(True, {"name": "sell"}), check(True)], [True], WITHOUT),
+    ("of other actions", [check(False, {"name": "sell"})] * 2 + [check(True)], [True], WITHOUT),
+    ("without an id", [check(True, {"name": ACTION["name"]})], [True], set()),
     ("twice", [check(True)] * 2, [True], WITHOUT),
 ]
 

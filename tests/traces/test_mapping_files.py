@@ -255,6 +255,14 @@ def test_messages_of_a_known_form_are_read_whole(tmp_path: Path) -> None:
     assert "not-a-message" in {finding.code for finding in done.findings}
 
 
+def test_a_call_of_the_user_is_not_the_agents(tmp_path: Path) -> None:
+    calls = "items:\n  - {each: 'calls[]', call: {tool: tool, by: who}}\n"
+    made_by = [("user", "toggle"), ("assistant", "look")]
+    record = {"calls": [{"who": who, "tool": tool} for who, tool in made_by]}
+    _, [run] = made(f"format: f\nrun: {{agent: \"'a'\"}}\n{calls}", tmp_path, record)
+    assert [(call.tool, call.requestor) for call in run.of(ToolCall)] == [("toggle", "user"), ("look", None)]
+
+
 BASE = "format: f\nrun: {agent: \"'a'\"}\nitems: []\n"
 
 

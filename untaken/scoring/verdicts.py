@@ -144,7 +144,7 @@ def _majority(title: str, verdicts: Sequence[Verdict]) -> Ruling:
     if len(passed) == len(failed):
         split = Unscored(f"{title} disagree: {_names(passed)} say met, {_names(failed)} say not met")
         return Ruling(passed=split, verdicts=tuple(verdicts))
-    winners = passed if len(passed) > len(failed) else failed
+    winners = max(passed, failed, key=len)
     return Ruling(passed=winners is passed, verdicts=tuple(winners))
 
 
