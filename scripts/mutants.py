@@ -99,6 +99,11 @@ ROOMS = {
         "tests/properties/test_sequential_properties.py",
         "tests/ranking/test_what_drives_a_difference.py",
     ],
+    "untaken/traces": [
+        "tests/traces",
+        "tests/editing/test_annotating_edits.py",
+        "tests/properties/test_formats_properties.py",
+    ],
     "untaken/workspace": ["tests/store"],
 }
 """The rooms whose rules decide what users read, and the tests that have to know them."""

@@ -232,8 +232,17 @@ def test_runs_are_copies_if_they_differ_in_nothing_but_ids_and_times(desc, chang
 
 
 def test_the_balance_counts_tasks_agents_and_strata_with_both() -> None:
-    runs = [("a", "x", "m"), ("b", "x", "m"), ("a", "y", "m"), ("b", "z", "n"), ("b", "z", "m")]
-    found = balance_of(PolicyMemory(log(*[(*run, 1.0) for run in runs])).snapshot(), "ctx", "b", "a")
+    runs = [
+        ("a", "x", "m"),
+        ("b", "x", "m"),
+        ("a", "y", "m"),
+        ("b", "z", "n"),
+        ("b", "z", "m"),
+        ("a", "z", "m"),
+    ]
+    logged = log(*[(*run, 1.0) for run in runs])
+    before_the_last = PolicyMemory(logged).snapshot(logged[-2].ts)
+    found = balance_of(before_the_last, "ctx", "b", "a")
     assert (found.runs_selected, found.runs_alternative) == (2, 3)
     assert (found.tasks_selected, found.tasks_alternative) == (2, 2)
     assert (found.agents_selected, found.agents_alternative) == (1, 2)

@@ -142,6 +142,7 @@ def test_a_damaged_table_is_named_and_stops_no_other_file(tmp_path: Path) -> Non
 
 RESULT = RECORDS["promptfoo"]["results.json"]["results"]["results"][0]
 OLD = [{k: v for k, v in RESULT.items() if k not in ("promptIdx", "testIdx")}]
+SAID = {"role": "assistant", "content": "Done."}
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"day": 1}'}}
 
 
@@ -161,6 +162,8 @@ PROMPTFOO = [
       for form, content in FORMS.items()),
     *(case(f"calls of tools in an output are calls: {desc}", {"results": result(response={"output": output})},
            calls=LOOK) for desc, output in (("a list", [CALL]), ("one", CALL))),
+    case("messages in an output are messages", {"results": result(response={"output": [SAID]})}, calls=[],
+         said=[("user", "Go."), ("assistant", "Done.")]),
     case("an error of the provider is no failure of the agent",
          {"results": result(success=False, score=0, error="API error: 429 rate limit", response={})},
          success=None, error="API error: 429 rate limit"),

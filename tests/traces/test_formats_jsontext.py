@@ -23,7 +23,7 @@ from untaken.ledger.chain import parse_heads
 from untaken.plans import read_graph
 from untaken.traces import Conversion
 from untaken.traces.jsontext import JsonReader
-from untaken.traces.losses import FINDINGS_PER_KIND, Findings
+from untaken.traces.losses import FINDINGS_PER_KIND, Findings, clip
 from untaken.traces.outcomes import read_outcomes
 from untaken.traces.tidy import DEPTH, OTHER, PLACES, TEXT_CHARS, Places, Tidier
 from untaken.workspace import Workspace
@@ -86,6 +86,10 @@ def test_a_fault_names_its_line() -> None:
     list(JsonReader('[\n{"a": 1},\n{"a": oops}\n]', findings).values())
     (finding,) = findings.all()
     assert (finding.where.file, finding.where.line) == ("f.json", 3)
+
+
+def test_control_characters_of_a_file_are_visible_in_a_message() -> None:
+    assert clip("a\nb\x1b") == "a\\nb\\x1b"
 
 
 def test_a_file_of_faults_does_not_fill_the_report() -> None:

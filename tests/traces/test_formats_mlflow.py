@@ -83,7 +83,7 @@ CASES = [
          codes={"missing-outcome"}),
     case("spans that an artifact keeps alone",
          {"spans": [{**ALONE, "status_code": "ERROR"}], "request": "{}"}, run="mlflow/tr-9",
-         answers=[("x", False)]),
+         calls=[("look", {})], answers=[("x", False)]),
     case("what LangChain wrote of a tool is its arguments and its answer",
          trace(AGENT, FIRST, span(2, "TOOL", "look", "{'day': 1}", CLOSED)), calls=[("look", {"day": 1})],
          answers=[("closed", False)]),

@@ -36,6 +36,7 @@ class Case(NamedTuple):
 
 
 FRAME = Node(id="f", parent="a", at=(0.5, 8), name="chat agent", tokens=(30, 5), cost=0.75)
+LATER = {"id": "i", "at": (1.1, 1.9), "maker": "other"}
 CASES = [
     Case("two calls", [AGENT, ONE, TWO], (30, 5), 2),
     Case("an agent repeats their usage", [of(AGENT, tokens=(30, 5), cost=0.75), ONE, TWO], (30, 5), 2),
@@ -73,13 +74,18 @@ CASES = [
          [AGENT, ONE, of(ONE, id="i", parent="m1", at=(1.1, 1.9), maker="other")], (10, 2), 1, 0.25,
          {"user": 1, "assistant": 1}),
     Case("two instrumentations, beside each other",
-         [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9), maker="other")], (10, 2), 1, 0.25,
+         [AGENT, ONE, of(ONE, **LATER)], (10, 2), 1, 0.25,
          {"user": 1, "assistant": 1}, formats=tuple(name for name in FORMATS if name != "openai-agents")),
     Case("the same call twice at the same time is two calls", [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9))],
          (20, 4), 2, 0.5, {"user": 1, "assistant": 2}),
     Case("another instrumentation at the same time with another answer is another call",
-         [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9), maker="other", gave="I wait.")], (20, 4), 2, 0.5,
+         [AGENT, ONE, of(ONE, **LATER, gave="I wait.")], (20, 4), 2, 0.5,
          {"user": 1, "assistant": 2}),
+    *(Case(f"two instrumentations that keep no words, {desc}",
+           [AGENT, *(of(ONE, asked=(), gave="", **more) for more in ({}, {**LATER, "tokens": tokens}))], spent,
+           steps, steps * 0.25, {}, formats=("otel",))
+      for desc, tokens, spent, steps in (("with the same figures", (10, 2), (10, 2), 1),
+                                         ("with other figures", (10, 3), (20, 5), 2))),
     Case("a model called inside of a tool is a call of its own",
          [AGENT, ONE, Node(id="t", parent="a", kind="tool", name="help", at=(3, 8)), of(TWO, parent="t")],
          (30, 5), 2),
@@ -161,16 +167,23 @@ def test_a_failed_tool_is_no_error_of_the_run_and_a_failed_root_is(tmp_path, for
     assert (run.finished.error, run.finished.success) == (error, None)
 
 
-def test_the_same_answer_of_two_models_is_two_calls(tmp_path: Path) -> None:
-    for models, steps in ((("gpt-4o", "claude-x"), 2), (("gpt-4o", "openai/gpt-4o-2024-08-06"), 1)):
-        nodes = [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9), maker="other")]
-        file = put_trace(tmp_path / models[1], "otel", nodes)
-        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        for line, model in zip(lines[1:], models, strict=True):
-            line["attributes"]["gen_ai.request.model"] = model
-        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        _, (run,) = converted("otel", tmp_path / "out" / models[1], file)
-        assert run.finished.steps == steps, models
+@pytest.mark.parametrize(
+    ("name", "values", "steps"),
+    [
+        ("request.model", ("gpt-4o", "claude-x"), 2),
+        ("request.model", ("gpt-4o", "openai/gpt-4o-2024-08-06"), 1),
+        ("response.id", ("r1", "r2"), 2),
+        ("response.id", ("r1", "r1"), 1),
+    ],
+)
+def test_the_same_answer_of_two_models_or_under_two_ids_is_two_calls(name, values, steps, tmp_path) -> None:
+    file = put_trace(tmp_path, "otel", [AGENT, ONE, of(ONE, **LATER)])
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for line, value in zip(lines[1:], values, strict=True):
+        line["attributes"][f"gen_ai.{name}"] = value
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    _, (run,) = converted("otel", tmp_path / "out", file)
+    assert run.finished.steps == steps
 
 
 def test_prompts_are_kept_where_only_the_trace_or_its_arguments_have_them(tmp_path: Path) -> None:

@@ -155,6 +155,7 @@ NAMES: list[tuple[dict[str, Any], str, Any]] = [
     ({"metadata": {"task_name": "t"}}, "task", "metadata.task_name"),
     ({"bot": {"name": "b", "release": "1.2"}}, "version", "bot.release"),
     ({"task": {"title": "t"}}, "task", "task.title"),
+    ({"title": "t"}, "task", "title"),
     (
         {"meta": {"model": "m"}, "results": [{"task": n, "passed": True} for n in "ab"]},
         "model",

@@ -181,11 +181,10 @@ def _spoken_by(whom: frozenset[str], texts: Mapping[str, str]) -> str | None:
 
 def happened(elements: Sequence[Any]) -> bool:
     """Whether a list is of messages or actions."""
-    found = objects(elements)
-    acting = sum(
-        is_message(e) or bool(turn_of(e)) or any(like(n, ACTING) for n in e) or speaks(e) for e in found
+    return mostly(
+        is_message(e) or bool(turn_of(e)) or any(like(n, ACTING) for n in e) or speaks(e)
+        for e in objects(elements)
     )
-    return bool(found) and acting * 2 > len(found)
 
 
 def speaks(element: Mapping[str, Any]) -> bool:
