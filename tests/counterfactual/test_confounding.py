@@ -232,14 +232,7 @@ def test_runs_are_copies_if_they_differ_in_nothing_but_ids_and_times(desc, chang
 
 
 def test_the_balance_counts_tasks_agents_and_strata_with_both() -> None:
-    runs = [
-        ("a", "x", "m"),
-        ("b", "x", "m"),
-        ("a", "y", "m"),
-        ("b", "z", "n"),
-        ("b", "z", "m"),
-        ("a", "z", "m"),
-    ]
+    runs = [tuple(each) for each in ("axm", "bxm", "aym", "bzn", "bzm", "azm")]
     logged = log(*[(*run, 1.0) for run in runs])
     before_the_last = PolicyMemory(logged).snapshot(logged[-2].ts)
     found = balance_of(before_the_last, "ctx", "b", "a")

@@ -82,8 +82,8 @@ CASES = [
          [AGENT, ONE, of(ONE, **LATER, gave="I wait.")], (20, 4), 2, 0.5,
          {"user": 1, "assistant": 2}),
     *(Case(f"two instrumentations that keep no words, {desc}",
-           [AGENT, *(of(ONE, asked=(), gave="", **more) for more in ({}, {**LATER, "tokens": tokens}))], spent,
-           steps, steps * 0.25, {}, formats=("otel",))
+           [AGENT, *(of(ONE, asked=(), gave="", **more) for more in ({}, {**LATER, "tokens": tokens}))],
+           spent, steps, steps * 0.25, {}, formats=("otel",))
       for desc, tokens, spent, steps in (("with the same figures", (10, 2), (10, 2), 1),
                                          ("with other figures", (10, 3), (20, 5), 2))),
     Case("a model called inside of a tool is a call of its own",
