@@ -361,7 +361,9 @@ def test_a_drawing_that_was_exported_comes_back_as_the_graph_it_was(path: Path, 
 
 
 def test_what_was_drawn_counts_and_what_is_new_or_gone_stays_so() -> None:
-    old = graphs_in("old.plan.yaml", OLD).graphs[0]
+    kept = graphs_in("old.plan.yaml", OLD)
+    assert not kept.drawn
+    old = kept.graphs[0]
     drawn = graphs_in("new.mmd", b"flowchart TD\n a[Look it up] --> c[Close]\n").graphs[0]
     merged = {goal.id: goal for goal in filled(drawn, old).sub_goals}
     assert list(merged) == ["a", "c"]
