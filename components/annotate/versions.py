@@ -180,7 +180,13 @@ def versions(here: EditorSession) -> None:
         st.info("This graph has no saved versions yet.")
     else:
         shown = versions_table(reversed(history))
-        tables.table(shown, key="versions", name="Versions", height=220 if len(history) > 5 else "auto")
+        tables.table(
+            shown,
+            key="versions",
+            name="Versions",
+            height=220 if len(history) > 5 else "auto",
+            columns={"saved_at": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm")},
+        )
         if len(history) > 1 or here.session.changed:
             _side_by_side(here, history)
     st.markdown("**Export**")

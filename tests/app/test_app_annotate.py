@@ -367,7 +367,7 @@ def test_weight_condition_number_of_calls_evidence_and_need_of_an_action_are_fie
 ) -> None:
     app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
     field(app, "sub_goal_when_").set_value("state.x ==").run()
-    assert "cannot be read" in said(app)
+    assert "the expression ends too early" in said(app)
     field(app, "sub_goal_when_").set_value("1 == 2").run()
     assert "would change a sub-goal's status" in said(app)
     field(app, "sub_goal_when_at").set_value("step").run()
