@@ -13,7 +13,7 @@ from typing import Final
 from untaken.ledger import Run
 from untaken.scoring.causes.cause import Cause, CauseKind
 from untaken.scoring.causes.features import Feature, RunFeatures, Seen, StatedCause, with_absent
-from untaken.scoring.causes.represented import LEAST_RUNS, LEAST_TASKS, Ran, Represented, over_represented
+from untaken.scoring.causes.represented import LEAST_RUNS, LEAST_TASKS, Represented, over_represented
 from untaken.scoring.causes.stated import BlamedRun, stated_of
 
 MOST_COMPARED: Final = 2_000
@@ -152,12 +152,12 @@ def _condition(tool: str, runs: Sequence[BlamedRun], elsewhere: Sequence[PassedR
 
     failed = {one.run.digest: seen(one.run, one.moment) for one in runs}
     worked = {one.run.digest: seen(one.run, one.last + 1) for one in elsewhere}
-    return next(over_represented(failed, worked, _ran(runs, elsewhere)), None)
+    return next(over_represented(failed, worked, _tasks(runs, elsewhere)), None)
 
 
-def _ran(failed: Iterable[BlamedRun], passed: Iterable[PassedRun]) -> dict[str, Ran]:
+def _tasks(failed: Iterable[BlamedRun], passed: Iterable[PassedRun]) -> dict[str, str]:
     runs = (*(one.run for one in failed), *(one.run for one in passed))
-    return {run.digest: Ran(run.task_id, run.agent) for run in runs}
+    return {run.digest: run.task_id for run in runs}
 
 
 def by_task(passed: Iterable[PassedRun]) -> dict[str, list[Run]]:
@@ -181,7 +181,7 @@ def _shared_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -
         failed = {digest: RunFeatures.of(one.run).before(one.moment) for digest, one in some.items()}
         if attempted:  # a run that never came so far had no reason to look anything up
             failed, elsewhere = (with_absent(runs, elsewhere.values()) for runs in (failed, elsewhere))
-        ran = _ran(some.values(), passed)
+        tasks = _tasks(some.values(), passed)
         compared = {pair for one in some.values() for pair in _compared(one)}
         latest = {digest: RunFeatures.of(one.run) for digest, one in some.items()}
 
@@ -192,7 +192,7 @@ def _shared_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -
         def allowed(feature: Feature, out: Collection[tuple[str, str]] = compared) -> bool:
             return (feature.tool, feature.argument.split(".")[0]) not in out
 
-        for found in over_represented(failed, elsewhere, ran, rank=rank, allowed=allowed):
+        for found in over_represented(failed, elsewhere, tasks, rank=rank, allowed=allowed):
             yield _shared_cause(found)
 
 

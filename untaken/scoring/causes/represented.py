@@ -28,13 +28,6 @@ _CHOSEN: Final[tuple[FeatureKind, ...]] = ("skill", "agent", "absent")
 """What may belong to the harder tasks: it must go with failing inside tasks, too."""
 
 
-class Ran(NamedTuple):
-    """What a run did, and who."""
-
-    task: str
-    agent: str
-
-
 class Represented(NamedTuple):
     """A feature of `runs`, among `n` failed runs in its scope; `elsewhere_k` of `elsewhere_n` passed ones."""
 
@@ -49,7 +42,7 @@ class Represented(NamedTuple):
 def over_represented(
     failed: Mapping[str, Seen],
     passed: Mapping[str, Seen],
-    ran: Mapping[str, Ran],
+    tasks: Mapping[str, str],
     *,
     rank: Callable[[Feature], float] = lambda _: 0.0,
     allowed: Callable[[Feature], bool] = lambda _: True,
@@ -62,7 +55,7 @@ def over_represented(
     Args:
         failed: what was seen of each failed run, by digest.
         passed: what was seen of runs that passed.
-        ran: the task and agent of each run.
+        tasks: the task of each run.
         rank: of features with the same p and kind, the one ranked highest is named.
         allowed: which features may be named at all.
     """
@@ -76,8 +69,8 @@ def over_represented(
             for feature in features:
                 having.setdefault(feature, {})[digest] = None
         # Before any test: Holm counts what is tested, and what is too rare to be named is not.
-        having = {f: runs for f, runs in having.items() if _enough(runs, ran) and allowed(f)}
-        found = _best(_tested(having, failed, passed, ran), rank)
+        having = {f: runs for f, runs in having.items() if _enough(runs, tasks) and allowed(f)}
+        found = _best(_tested(having, failed, passed, tasks), rank)
         if found is None:
             return
         yield found
@@ -91,7 +84,7 @@ def _tested(
     having: Mapping[Feature, Collection[str]],
     failed: Mapping[str, Seen],
     passed: Mapping[str, Seen],
-    ran: Mapping[str, Ran],
+    tasks: Mapping[str, str],
 ) -> list[Represented]:
     in_scope = Counter(chain.from_iterable(scopes for _, scopes in failed.values()))
     scope_passed = Counter(chain.from_iterable(scopes for _, scopes in passed.values()))
@@ -101,17 +94,17 @@ def _tested(
         sides = len(runs), in_scope[feature.scope], with_it[feature], scope_passed[feature.scope]
         p = stats.more_often_p(*sides)
         if feature.kind in _CHOSEN and p <= ALPHA:
-            p = max(p, _p_inside_tasks(feature, failed, passed, ran))
+            p = max(p, _p_inside_tasks(feature, failed, passed, tasks))
         found.append(Represented(feature, tuple(runs), *sides[1:], p))
     return found
 
 
 def _p_inside_tasks(
-    feature: Feature, failed: Mapping[str, Seen], passed: Mapping[str, Seen], ran: Mapping[str, Ran]
+    feature: Feature, failed: Mapping[str, Seen], passed: Mapping[str, Seen], tasks: Mapping[str, str]
 ) -> float:
     """P inside tasks, of a skill inside task and agent; 0 where none has runs with it and without."""
     strata = stats.strata_of(
-        (ran[digest] if feature.kind == "skill" else ran[digest].task, feature in features, fails)
+        (tasks[digest], feature in features, fails)
         for fails, runs in ((True, failed), (False, passed))
         for digest, (features, scopes) in runs.items()
         if feature.scope in scopes
@@ -119,8 +112,8 @@ def _p_inside_tasks(
     return stats.more_often_inside_p(strata) if strata else 0.0
 
 
-def _enough(runs: Collection[str], ran: Mapping[str, Ran]) -> bool:
-    return len(runs) >= LEAST_RUNS and len({ran[run].task for run in runs}) >= LEAST_TASKS
+def _enough(runs: Collection[str], tasks: Mapping[str, str]) -> bool:
+    return len(runs) >= LEAST_RUNS and len({tasks[run] for run in runs}) >= LEAST_TASKS
 
 
 def _best(tested: Sequence[Represented], rank: Callable[[Feature], float]) -> Represented | None:
