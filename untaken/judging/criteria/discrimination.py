@@ -158,7 +158,9 @@ def _means_by(levels: Mapping[str, float], unit_of: Mapping[str, Unit]) -> dict[
 
 def subject_means(passes: Sequence[QuantifierRun], name: str) -> dict[str, float]:
     """Each subject's mean level over the passes."""
-    return {subject: fmean(levels) for subject, levels in levels_by_subject(passes, name).items()}
+    found = levels_by_subject(passes, name)
+    # As a rule there is one pass, and many thousands of subjects.
+    return {s: fmean(some) if len(some) > 1 else float(some[0]) for s, some in found.items()}
 
 
 def outcomes(passes: Sequence[QuantifierRun]) -> dict[str, bool]:

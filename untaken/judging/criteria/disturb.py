@@ -82,36 +82,44 @@ def disturb(
     return tuple(one for one in worse if one is not None)
 
 
-def spoiled(reading: RunFacts, attack: Attack, *, seed: int = 0, share: float = SHARE) -> Disturbed | None:
-    """A run made worse, or ``None`` where the attack finds nothing to touch; as `disturb`."""
+def spoiled(
+    reading: RunFacts, attack: Attack, *, seed: int = 0, share: float = SHARE, chained: bool = True
+) -> Disturbed | None:
+    """A run made worse, or ``None`` where the attack finds nothing to touch; as `disturb`.
+
+    Unless `chained`, its events are numbered alone, for who only reads what they say.
+    """
     run = reading.run
     mark = f"{run.digest} {attack.name} {seed}"
     random = Random(int.from_bytes(sha256(mark.encode()).digest()[:8], "big"))
     events = attack.spoil(reading, random, share)
     if isinstance(events, Unscored):
         return None
-    return Disturbed(subject=run.digest, run=_chained(run, events, attack.name))
+    return Disturbed(subject=run.digest, run=_made(run, events, attack.name, chained=chained))
 
 
-def _chained(run: Run, events: Events, attack: str) -> Run:
+def _made(run: Run, events: Events, attack: str, *, chained: bool) -> Run:
     """The events as a run of their own: counted, chained, and marked as never recorded."""
     places = {event.seq: place for place, event in enumerate(events)}
-    chained: Events = []
+    made: Events = []
     prev = GENESIS
     for place, event in enumerate(events):
-        fields: dict[str, Any] = {"seq": place, "prev": prev}
+        fields: dict[str, Any] = {"prev": prev} if chained else {}
+        if event.seq != place:
+            fields["seq"] = place
         if isinstance(event, Verdict) and event.evidence:
             cited = [msgspec.structs.replace(e, seq=places[e.seq]) for e in event.evidence if e.seq in places]
             fields["evidence"] = cited or None
-        chained.append(msgspec.structs.replace(event, **fields))
-        prev = sha256(msgspec.json.encode(chained[-1])).hexdigest()
+        made.append(msgspec.structs.replace(event, **fields) if fields else event)
+        if chained:
+            prev = sha256(msgspec.json.encode(made[-1])).hexdigest()
     integrity = Integrity(
         run_id=run.run_id,
         verdict="UNANCHORED",
         reason=f"generated from a recorded run by the attack {attack}; never recorded",
-        head=Head(events=len(chained), sha256=prev),
+        head=Head(events=len(made), sha256=prev),
     )
-    return Run(events=tuple(chained), integrity=integrity, source=run.source)
+    return Run(events=tuple(made), integrity=integrity, source=run.source)
 
 
 def _some(places: Sequence[Any], share: float, random: Random) -> list[Any]:
@@ -241,7 +249,7 @@ def _pair(near: AnyEvent, call_id: str, tool: str, arguments: Mapping[str, Any],
     """A call and its answer, at the moment of another event; nothing recorded cites them."""
     shared: dict[str, Any] = {
         "run_id": near.run_id,
-        "seq": -1,  # `_chained` numbers it
+        "seq": -1,  # `_made` numbers it
         "ts": near.ts,
         "prev": GENESIS,
         "call_id": call_id,

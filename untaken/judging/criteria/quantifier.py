@@ -139,7 +139,8 @@ def _disturbed_by_ledger(
     """Run by run, so that each is read once for all attacks and no worse run is held."""
     items: dict[str, list[Quantified]] = {attack.name: [] for attack in attacks}
     for reading in read_runs(runs, graphs):
-        spoilt = [(attack.name, worse) for attack in attacks if (worse := spoiled(reading, attack))]
+        made = ((attack.name, spoiled(reading, attack, chained=False)) for attack in attacks)
+        spoilt = [(name, worse) for name, worse in made if worse]
         read = read_runs([worse.run for _, worse in spoilt], graphs)
         for (name, worse), one in zip(spoilt, read, strict=True):
             items[name].append(replace(quantified_by_ledger(one, criteria), subject=worse.subject))
