@@ -83,3 +83,11 @@ def test_node_link_is_refused(desc: str, value: Any, says: str) -> None:
         parse_graph(json.dumps(value), name="g.json")
     assert caught.value.code == "plan-node-link"
     assert says in caught.value.message
+
+
+def test_node_link_json_is_indented_by_two_and_names_the_direction() -> None:
+    assert export_graph(a_graph("a", {"id": "b", "deps": ["a"]}), "node-link").splitlines()[:3] == [
+        "{",
+        '  "directed": true,',
+        '  "multigraph": false,',
+    ]

@@ -88,6 +88,8 @@ def fact(done: Conversion, runs: list[Run], name: str, want: Any) -> Any:
             return want & codes(done).keys()
         case "missing":
             return want - codes(done).keys()
+        case "says":
+            return want & {found.message for found in done.findings}
         case "dropped":
             return dropped(done)
         case "drops":

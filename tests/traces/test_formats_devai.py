@@ -188,6 +188,10 @@ LAYOUTS = [
     *(case(f"a trajectory of {empty}", {STEPS: empty, HUMAN: ALL}, steps=None, found={code})
       for empty, code in (([], "missing-trajectory"), (None, "not-this-format"), ([None], "not-this-format"),
                           ({}, "not-this-format"))),
+    case("a trajectory gives actions, cost and time", WHOLE, steps=4, cost=1.0, model="gpt-9",
+         calls=[("Running command", {"input": "ls"}), ("action", {"input": "think hard"}),
+                ("action", {"kind": "x"})],
+         seen=["a b", {"out": 1}], roles=["user", *["assistant"] * 4], some_metrics={"total_time": 8.0}),
     case("people who disagree on the outcome leave it unknown", PEOPLE, success=None,
          counts={"reviewers-disagree": 1}),
     case("the same file nested twice is read once",

@@ -226,3 +226,22 @@ def test_who_speaks_under_the_name_of_a_tool_answers_its_call(tmp_path: Path) ->
         assert [(call.tool, call.call_id) for call in run.of(ToolCall)] == [("look", "c1")], format
         assert [(seen.content, seen.call_id) for seen in run.of(Observation)] == [("monday", "c1")], format
         assert [said.role for said in run.of(Message)] == ["user", "assistant"], format
+
+
+def test_a_tool_is_known_by_its_name_or_by_the_message_that_it_gave(tmp_path: Path) -> None:
+    gave = {"type": "tool", "name": "look", "tool_call_id": "c1", "content": "monday", "status": "error"}
+    marks: list[dict[str, Any]] = [
+        {"gen_ai.tool.name": "look", "gen_ai.tool.call.id": "c1", "tool.status": "error"},
+        {"openinference.span.kind": "CHAIN", "tool.name": "look", "tool.id": "c1", "tool.status": "error"},
+        {"openinference.span.kind": "CHAIN", "output.value": json.dumps(gave)},
+        {"traceloop.span.kind": "task", "traceloop.entity.output": json.dumps(gave)},
+    ]
+    for number, about in enumerate(marks):
+        tool = Node(id="t", parent="a", kind="plain", name="look", at=(3, 4))
+        file = put_trace(tmp_path / str(number), "otel", [AGENT, ONE, tool])
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        lines[2]["attributes"], lines[2]["status"] = about, {}
+        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        _, (run,) = converted("otel", tmp_path / "out" / str(number), file)
+        assert [(call.tool, call.call_id) for call in run.of(ToolCall)] == [("look", "c1")]
+        assert [seen.ok for seen in run.of(Observation)] == [False]

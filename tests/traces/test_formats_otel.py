@@ -14,7 +14,7 @@ from reading import Case, case, each, read, shapes
 
 from untaken.ledger import Message, ToolCall
 from untaken.traces import sniff
-from untaken.traces.otel_spans import attributes_of
+from untaken.traces.otel_spans import attributes_of, unflattened
 
 START = 1_760_000_000_000_000_000
 
@@ -280,3 +280,9 @@ def test_a_trace_out_of_another_store_has_the_same_times(tmp_path: Path, store: 
 def test_ids_that_are_numbers_are_recognised() -> None:
     document = {"spans": [{"name": "chat", "context": {"trace_id": 1, "span_id": 2}}]}
     assert sniff("x.json", json.dumps(document).encode()) == "otel"
+
+
+def test_numbered_attributes_become_a_list() -> None:
+    known = {f"llm.input_messages.{n}.message.role": role for n, role in ((1, "b"), (0, "a"))}
+    flat = {**known, "llm.input_messages.x": 1}
+    assert unflattened(flat, "llm.input_messages") == [{"message.role": "a"}, {"message.role": "b"}]

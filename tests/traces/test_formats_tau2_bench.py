@@ -132,6 +132,7 @@ CHECKS: list[tuple[str, list[dict[str, Any]] | None, list[bool | None], set[str]
     ("of other actions", [check(False, {"name": "sell"})] * 2 + [check(True)], [True], WITHOUT),
     ("without an id", [check(True, {"name": ACTION["name"]})], [True], set()),
     ("twice", [check(True)] * 2, [True], WITHOUT),
+    ("by its place", [check(True, {"name": "buy", "action_id": None})], [True], set()),
 ]
 
 
