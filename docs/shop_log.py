@@ -1,27 +1,15 @@
 """Logs of the shop's agent: one file per run, one JSON line per step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
-from untaken.ledger import RunFinished, RunStarted
-from untaken.traces import Confidence, FormatInfo, Importer, Intake, RunDraft, Sample, Source
-from untaken.traces.losses import FileLog
+from untaken.traces import Confidence, FormatInfo, Importer, Sample
+from untaken.traces.losses import Findings
 from untaken.traces.readings import mapping, moment, text, truth
-from untaken.traces.recording import EPOCH, Conversation
-from untaken.traces.tidy import Places, Tidier
+from untaken.traces.tidy import Places
+from untaken.traces.trace_file import TraceFile, converter
+from untaken.traces.trace_run import Answered, Called, Item, TraceRun
 
-PLACES = Places(
-    kept=[
-        "[].shop_log",
-        "[].agent",
-        "[].order",
-        "[].at",
-        "[].tool",
-        "[].args.**",
-        "[].answer.**",
-        "[].failed",
-        "[].solved",
-    ]
-)
+PLACES = Places(kept=["shop_log", "agent", "order", "at", "tool", "args.**", "answer.**", "failed", "solved"])
 
 
 def recognise(sample: Sample) -> Confidence:
@@ -29,50 +17,30 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.CERTAIN if "shop_log" in sample.first else Confidence.NO
 
 
-def convert(sources: Sequence[Source], intake: Intake) -> None:
-    """Writes the run of each log to a ledger of its own."""
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:  # unreadable, empty or read before: a finding says which
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        records = []
-        for element in reader.values():
-            record, held = tidier.record(element.value, "[]")
-            log.records += 1
-            log.count(held, PLACES.kept)
-            records.append(mapping(record))
-        if not records or "shop_log" not in records[0]:
-            log.findings.add("not-this-format", "the first line is no header of a shop log", severity="error")
-            continue
-        if (run := build_run(records, intake, log, tidier)) is not None:
-            with intake.ledger(source.stem) as write:
-                write(run, log)
+def read(file: TraceFile) -> Iterator[TraceRun]:
+    """The run of a log."""
+    records = [mapping(record) for record in file.records()]
+    if not records or "shop_log" not in records[0]:
+        file.refuse("the first line is no header of a shop log")
+        return
+    agent, task = text(records[0].get("agent")) or "shop-agent", text(records[0].get("order")) or "unknown"
+    yield TraceRun(
+        run_id=f"shop-log/{agent}/{task}",
+        agent=agent,
+        task_id=task,
+        record=records,
+        items=[item for record in records for item in step(record, file.findings)],
+        started=moment(records[0].get("at"), file.findings, "at"),
+        success=truth(records[-1].get("solved"), file.findings, "solved"),
+    )
 
 
-def build_run(records: list[dict], intake: Intake, log: FileLog, tidier: Tidier) -> RunDraft | None:
-    """The run of a log, unless it was read before."""
-    header, steps = records[0], [record for record in records if text(record.get("tool"))]
-    agent = intake.agent_name(intake.agent or text(header.get("agent")) or "shop-agent", log)
-    task = text(header.get("order")) or "unknown"
-    run_id = intake.claim(f"shop-log/{agent}/{task}", records, log)
-    if run_id is None:  # the same run came before
-        return None
-    run = RunDraft(run_id=run_id)
-    start = moment(header.get("at"), log.findings, "at") or EPOCH
-    run.add(RunStarted, start, agent=agent, task_id=task)
-    tools = {str(step["tool"]) for step in steps}
-    chat = Conversation(run, task_id=task, tools=tools, log=log, tidier=tidier, now=start)
-    for step in steps:
-        chat.at(moment(step.get("at"), log.findings, "at"))
-        chat.call(None, step["tool"], step.get("args"))
-        failed = truth(step.get("failed"), log.findings, "failed")
-        chat.answer(None, step.get("answer"), ok=None if failed is None else not failed)
-    solved = truth(records[-1].get("solved"), log.findings, "solved")
-    run.add(RunFinished, chat.now, success=solved, cost=None, steps=len(steps))
-    return run
+def step(record: dict, findings: Findings) -> Iterator[Item]:
+    """A call and its answer; nothing for the header and the last line."""
+    if text(record.get("tool")):
+        at, failed = moment(record.get("at"), findings, "at"), truth(record.get("failed"), findings, "failed")
+        yield Called(tool=record["tool"], arguments=record.get("args"), at=at)
+        yield Answered(content=record.get("answer"), ok=None if failed is None else not failed, at=at)
 
 
 IMPORTER = Importer(
@@ -83,5 +51,5 @@ IMPORTER = Importer(
         what="One run per file, with its calls, answers and outcome.",
     ),
     recognise=recognise,
-    convert=convert,
+    convert=converter(read, PLACES),
 )

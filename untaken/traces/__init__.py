@@ -17,7 +17,6 @@ from untaken.traces.format_info import (
     FileLoss as FileLoss,
     FormatInfo as FormatInfo,
 )
-from untaken.traces.recording import RunDraft as RunDraft
 from untaken.traces.mapped import mapped_importer as mapped_importer, read_mapping as read_mapping
 from untaken.traces.registry import (
     formats as formats,

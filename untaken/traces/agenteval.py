@@ -9,23 +9,24 @@ the run took; and no plan graph.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from itertools import groupby
 from typing import Any, Final
 
-from untaken.ledger import Message, Observation, RunFinished, RunStarted, ToolCall
+from untaken.ledger import Message
 from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog
 from untaken.traces.readings import amount, cut_name, objects, text, truth, whole
-from untaken.traces.recording import EPOCH, TICK, RunDraft
+from untaken.traces.recording import EPOCH, TICK
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
+from untaken.traces.trace_run import Answered, Called, Item, Recorded, TraceRun, write_traces
 from untaken.traces.who_and_when_texts import code_in, exit_code
 
 AGENT: Final = "autogen"
@@ -56,15 +57,13 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         read = [one for source in group if (one := _read(source, intake)) is not None]
         if not read:
             continue
-        digest = sha256("".join(log.sha256 for _, _, log in read).encode()).hexdigest()
-        with intake.ledger(f"{_category(read[0][1], read[0][0])}-{digest[:8]}") as write:
-            for source, record, log in read:
-                with intake.contained(log):
-                    if (run := _run(source, record, intake, log)) is not None:
-                        write(run, log)
+        digest = sha256("".join(file.log.sha256 for file, _ in read).encode()).hexdigest()
+        first, record = read[0]
+        stem = f"{_category(record, first.source)}-{digest[:8]}"
+        write_traces(_runs(read, intake), stem, intake=intake, log=first.log, tidier=first.tidier, tools={})
 
 
-def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileLog] | None:
+def _read(source: Source, intake: Intake) -> tuple[TraceFile, dict[str, Any]] | None:
     """The record of one file; ``None``, with a finding, if there is none."""
     intake.step(source.name)
     file = TraceFile.opened(source, intake, PLACES)
@@ -72,7 +71,7 @@ def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileL
         return None
     refusal = "not a problem record: no messages"
     record = next(file.records_that(lambda one: isinstance(one.get("messages"), list), refusal), None)
-    return None if record is None else (source, record, file.log)
+    return None if record is None else (file, record)
 
 
 def _category(record: Mapping[str, Any], source: Source) -> str:
@@ -81,43 +80,59 @@ def _category(record: Mapping[str, Any], source: Source) -> str:
     return re.sub(r"\W+", "_", words.casefold()).strip("_")[:64] or "problem"
 
 
-def _run(source: Source, record: Mapping[str, Any], intake: Intake, log: FileLog) -> RunDraft | None:
+def _runs(read: Sequence[tuple[TraceFile, Mapping[str, Any]]], intake: Intake) -> Iterator[TraceRun]:
+    for file, record in read:
+        with intake.contained(file.log):
+            if (run := _run(file, record, intake)) is not None:
+                yield run
+
+
+def _run(file: TraceFile, record: Mapping[str, Any], intake: Intake) -> TraceRun | None:
     """The run of one record; ``None`` for one that is there already."""
+    log, findings = file.log, file.findings
     agent = intake.agent_name(intake.agent or AGENT, log)
-    number = text(record.get("problem_id")) or source.stem
-    task_id = cut_name(f"{_category(record, source)}/{number}")
+    number = text(record.get("problem_id")) or file.source.stem
+    task_id = cut_name(f"{_category(record, file.source)}/{number}")
     run_id = intake.claim(f"agenteval/{agent}/{task_id}", record, log)
     if run_id is None:
         return None
     log.synthesised["RUN_STARTED.agent"] += not intake.agent
-    trial = whole(record.get("trial"), log.findings, "trial")
-    run = RunDraft(run_id=run_id, origin=record)
-    run.add(
-        RunStarted,
-        EPOCH,
+    log.defaulted["RUN_FINISHED.cost"] += 1
+    trial = whole(record.get("trial"), findings, "trial")
+    messages = objects(record["messages"])
+    if not messages:
+        findings.add("missing-trajectory", "there are no messages", run=run_id)
+    success = truth(record.get("is_correct"), findings, "is_correct")
+    if success is None:
+        findings.add("missing-reward", "is_correct is not recorded; success is unknown", run=run_id)
+    took, rounds = amount(record.get("time"), findings, "time"), whole(record.get("round"), findings, "round")
+    message = "only the length of a run is recorded; event times are generated in sequence"
+    intake.findings.once("synthetic-timestamps", message, severity="note")
+    metrics: dict[str, float | bool] = {} if rounds is None else {"round": float(rounds)}
+    return TraceRun(
+        run_id=run_id,
         agent=agent,
         task_id=task_id,
         task_repeat=trial if trial is not None and trial >= 0 else None,
+        record=record,
+        items=list(_items(messages, log)),
+        started=EPOCH,
+        finished=EPOCH + timedelta(seconds=took) if took is not None and took < _LONGEST else None,
+        success=success,
+        steps=sum(text(each.get("role")) == _AGENTS for each in messages),
+        metrics=metrics | ({} if took is None else {"time": took}),
         metadata={
             "format": "agenteval",
             "timestamps": "synthesised",
             **{key: record[key] for key in METADATA if record.get(key) is not None},
             **described(record.get("problem"), record.get("correct_ans")),
         },
+        files=[log],
+        claimed=True,
     )
-    steps = _write_entries(run, record, log)
-    _finish(run, record, steps, log)
-    message = "only the length of a run is recorded; event times are generated in sequence"
-    intake.findings.once("synthetic-timestamps", message, severity="note")
-    return run
 
 
-def _write_entries(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> int:
-    """Puts the messages down; returns the number of the assistant's."""
-    messages = objects(record["messages"])
-    if not messages:
-        log.findings.add("missing-trajectory", "there are no messages", run=run.run_id)
-    steps = 0
+def _items(messages: Sequence[Mapping[str, Any]], log: FileLog) -> Iterator[Item]:
     code: str | None = None
     for place, message in enumerate(messages, start=1):
         now, call_id = EPOCH + place * TICK, f"call-{place}"
@@ -127,35 +142,13 @@ def _write_entries(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> in
         ended = None if role == _AGENTS else exit_code(output)
         if ended is not None:
             arguments = {"run_by": role} | ({"code": code} if code else {})
-            run.add(ToolCall, now, call_id=call_id, tool=TOOL, arguments=arguments)
-            run.add(Observation, now, call_id=call_id, ok=ended == 0, content=content)
+            yield Called(tool=TOOL, arguments=arguments, source_id=call_id, chosen=False, at=now)
+            yield Answered(content=content, source_id=call_id, ok=ended == 0, at=now)
             log.synthesised["TOOL_CALL"] += 1
         elif content is not None:  # an empty turn lets the assistant go on: it is a round, too
-            run.add(Message, now, role=role, content=content)
+            yield Recorded(Message, {"role": role, "content": content}, now)
         if role == _AGENTS:
-            steps += 1
             code = code_in(output) or code
-    return steps
-
-
-def _finish(run: RunDraft, record: Mapping[str, Any], steps: int, log: FileLog) -> None:
-    findings = log.findings
-    success = truth(record.get("is_correct"), findings, "is_correct")
-    if success is None:
-        findings.add("missing-reward", "is_correct is not recorded; success is unknown", run=run.run_id)
-    took, rounds = amount(record.get("time"), findings, "time"), whole(record.get("round"), findings, "round")
-    log.defaulted["RUN_FINISHED.cost"] += 1
-    last = run.drafts[-1].ts or EPOCH
-    end = EPOCH + timedelta(seconds=took) if took is not None and took < _LONGEST else last
-    metrics: dict[str, float] = {} if rounds is None else {"round": float(rounds)}
-    run.add(
-        RunFinished,
-        max(end, last),  # a ledger's time does not go back
-        success=success,
-        cost=None,
-        steps=steps,
-        metrics=metrics | ({} if took is None else {"time": took}),
-    )
 
 
 IMPORTER: Final = importer(

@@ -8,12 +8,13 @@ trajectory from 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from untaken.ledger import (
     BLAMED,
+    Draft,
     Evidence,
     Message,
     ModeAssignment,
@@ -25,10 +26,11 @@ from untaken.ledger import (
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, clip
 from untaken.traces.readings import cut_name, mapping, objects, text, whole
-from untaken.traces.recording import EPOCH, TICK, RunDraft
+from untaken.traces.recording import EPOCH, TICK
 from untaken.traces.sources import Source
 from untaken.traces.tidy import Places, under
 from untaken.traces.trace_file import TraceFile
+from untaken.traces.trace_run import TraceRun
 from untaken.traces.who_and_when_texts import first_line
 
 AUTHOR: Final = "human:agentrx"
@@ -99,18 +101,31 @@ class AgentRxLabels:
 
     def add_to(
         self,
-        run: RunDraft,
+        run: TraceRun,
         task: str | None,
-        places: Sequence[int],
+        items: Sequence[int],
         log: FileLog,
         *,
         spelled: Callable[[str], str] = str,
     ) -> None:
-        """Adds the labels of a run, after its end; nothing where it has none."""
+        """Adds the labels of a run, after its end; nothing where it has none.
+
+        Args:
+            run: a run.
+            task: what labels call it.
+            items: of each message, the number of its first item.
+            log: of its file.
+            spelled: an agent's name as the run spells it.
+        """
         if task is not None and (label := self.by_task.get(task)) is not None:
             self.met.add(task)
-            run.also.append(self.logs[task])
-            _label(run, label, places, log, spelled)
+            run.files = [log, self.logs[task]]
+
+            def labelled(drafts: Sequence[Draft], places: Sequence[int]) -> Iterator[Draft]:
+                at = [places[item] for item in items]
+                return _labelled(run, label, drafts, at, spelled)
+
+            run.closing.append(labelled)
 
     def unmet(self) -> None:
         """Names, in each file, the labels without a run."""
@@ -124,12 +139,17 @@ class AgentRxLabels:
                 log.findings.add("label-without-run", message, hint="Convert labels and runs together.")
 
 
-def _label(
-    run: RunDraft, label: dict[str, Any], places: Sequence[int], log: FileLog, spelled: Callable[[str], str]
-) -> None:
+def _labelled(
+    run: TraceRun,
+    label: dict[str, Any],
+    drafts: Sequence[Draft],
+    places: Sequence[int],
+    spelled: Callable[[str], str],
+) -> Iterator[Draft]:
     """Each labelled step as a failure mode and a note at its event; the root cause as a verdict instead."""
+    log = run.files[0]
     root = whole(mapping(label.get("root_cause")).get("failure_id"), log.findings, "root_cause.failure_id")
-    now = (run.drafts[-1].ts or EPOCH) + TICK
+    now = (drafts[-1].ts or EPOCH) + TICK
     for failure in objects(label.get("failures")):
         step = whole(failure.get("step_number"), log.findings, "[].failures[].step_number")
         category = text(failure.get("failure_category")) or "no category"
@@ -137,32 +157,31 @@ def _label(
         mode = MODES.get(category.casefold())
         evidence = None
         if step is not None and 1 <= step <= len(places):  # label files count from 1
-            evidence = [_evidence(run, places[step - 1])]
+            evidence = [_evidence(drafts, places[step - 1])]
         else:
             message = f"step_number {clip(step)} is no message of the trajectory (1 to {len(places)})"
             log.findings.add("label-out-of-range", message, run=run.run_id)
         at = {"event": evidence[0].seq} if evidence else {}
         if failure.get("failure_id") != root:
             words = reason if mode else f"{category}: {reason}"  # the mode says the category already
-            run.add(ReviewNote, now, author=AUTHOR, text=f"Step {step}: {words}", **at)
+            yield Draft(ReviewNote, {"author": AUTHOR, "text": f"Step {step}: {words}", **at}, now)
         if mode is not None:
-            run.add(ModeAssignment, now, mode=mode, by=AUTHOR, reason=reason, **at)
+            yield Draft(ModeAssignment, {"mode": mode, "by": AUTHOR, "reason": reason, **at}, now)
         if failure.get("failure_id") == root:
             blamed = spelled(text(failure.get("failed_agent")) or "the agent")
-            run.add(
-                Verdict,
-                now,
-                sub_goal=cut_name(f"{BLAMED}{blamed}"),
-                passed=False,
-                by=AUTHOR,
-                evidence=evidence,
-                reason=f"{category}: {reason}",
-            )
+            verdict = {
+                "sub_goal": cut_name(f"{BLAMED}{blamed}"),
+                "passed": False,
+                "by": AUTHOR,
+                "evidence": evidence,
+                "reason": f"{category}: {reason}",
+            }
+            yield Draft(Verdict, verdict, now)
 
 
-def _evidence(run: RunDraft, place: int) -> Evidence:
+def _evidence(drafts: Sequence[Draft], place: int) -> Evidence:
     """The message at a place, or the call that it made."""
-    for seq, draft in enumerate(run.drafts[place:], start=place):
+    for seq, draft in enumerate(drafts[place:], start=place):
         if draft.event is ToolCall:
             return Evidence(seq=seq, quote=draft.fields["tool"])
         if draft.event in (Message, Observation):

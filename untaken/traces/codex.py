@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from untaken.ledger import Plan
 from untaken.numbers import counted
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
@@ -20,7 +21,7 @@ from untaken.traces.sessions import Payers, named_by_file, session_converter
 from untaken.traces.spending import USAGE, spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile
-from untaken.traces.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text
+from untaken.traces.trace_run import Answered, Called, Item, Recorded, TraceRun, Utterance, content_text
 
 STARTED: Final = "thread.started"
 SPOKEN: Final = {"agent_message": "assistant", "reasoning": "reasoning"}
@@ -315,8 +316,8 @@ def _thread_items(item: Mapping[str, Any], findings: Findings) -> Iterator[Item]
     if kind in SPOKEN:
         yield Utterance(role=SPOKEN[kind], content=item.get("text"))
     elif kind == "todo_list":
-        if steps := tuple(step for each in objects(item.get("items")) if (step := text(each.get("text")))):
-            yield Planned(sub_goals=steps)
+        if steps := [step for each in objects(item.get("items")) if (step := text(each.get("text")))]:
+            yield Recorded(Plan, {"sub_goals": steps})
     elif (call := _call(kind, item)) is not None:
         tool, arguments, answer = call
         yield Called(tool=tool, arguments=arguments, source_id=call_id)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from untaken.traces.devai_model import CONSENSUS, UNRECORDED, Hint, Sheet, hint_of, plan_graph, read_sheet
-from untaken.traces.devai_runs import Bundle, Judgment, write_run
+from untaken.traces.devai_runs import Bundle, Judgment, run_of
 from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.jsontext import JsonReader
@@ -23,6 +23,7 @@ from untaken.traces.readings import cut_name, text
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
 from untaken.traces.tidy import Places, Tidier, under
+from untaken.traces.trace_run import write_traces
 
 _VERDICTS: Final = frozenset(
     {
@@ -135,10 +136,14 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         for task, plan in sorted(tasks_found.plans.items())
     }
     for agent, tasks in sorted(tasks_found.bundles.items()):
-        with intake.ledger(f"devai-{agent}") as write:
-            for task, bundles in sorted(tasks.items()):
-                for bundle in bundles:
-                    write_run(bundle, tasks_found.plans.get(task), graphs.get(task), intake, write)
+        runs = (
+            run_of(bundle, tasks_found.plans.get(task), graphs.get(task), intake)
+            for task, bundles in sorted(tasks.items())
+            for bundle in bundles
+        )
+        log = next(iter(tasks.values()))[0].logs()[0]
+        tidier = Tidier(_SHEET, log.findings)
+        write_traces(runs, f"devai-{agent}", intake=intake, log=log, tidier=tidier, tools={})
 
 
 def _sort(source: Source, content: str, log: FileLog, tasks_found: _TaskRecords) -> None:

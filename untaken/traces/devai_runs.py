@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from untaken.ledger import Message, Observation, RunFinished, RunStarted, ToolCall, Verdict
+from untaken.ledger import Message, Verdict
 from untaken.traces.devai_model import DevAIRequirement, Sheet, sub_goal_id
-from untaken.traces.intake import Intake, WriteRun
+from untaken.traces.intake import Intake
 from untaken.traces.jsontext import JsonReader
 from untaken.traces.losses import FileLog, Findings, Held, clip
 from untaken.traces.readings import amount, cut_name, mapping, number, text
-from untaken.traces.recording import EPOCH, TICK, RunDraft
+from untaken.traces.recording import EPOCH, TICK
 from untaken.traces.sources import Source
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, Tidier, under
+from untaken.traces.trace_run import Answered, Called, Item, Recorded, TraceRun, Utterance
 
 _KIND: Final = re.compile(r"([A-Z][A-Za-z ]{1,40}):\s*(.*)", re.DOTALL)
 _LONGEST: Final = 1e9
@@ -69,38 +70,56 @@ class Bundle:
         return [*logs, self.trajectory[1]] if self.trajectory else logs
 
 
-def write_run(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Intake, write: WriteRun) -> None:
-    """Writes the run of a bundle."""
+def run_of(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Intake) -> TraceRun:
+    """The run of a bundle."""
     log = bundle.logs()[0]
-    sheets = [judgment.sheet.record for judgment in bundle.judgments.values()]
-    run = RunDraft(run_id=bundle.run_id, origin=sheets)
     steps = _steps(bundle.trajectory, intake)
-    run.add(
-        RunStarted,
-        EPOCH,
+    totals, items = None, []
+    if steps and bundle.trajectory:
+        totals = DevAITotals()
+        items = step_items(totals, steps, EPOCH + TICK, bundle.trajectory[1])
+    judges = sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))  # people first
+    now = items[-1].at or EPOCH if items else EPOCH
+    for by in judges:
+        for fields in _verdicts(bundle.run_id, bundle.judgments[by], plan) if plan is not None else ():
+            now += TICK
+            items.append(Recorded(Verdict, fields, now))
+    # Judges of DevAI say nothing of a run as a whole.
+    human = [one.sheet for one in bundle.judgments.values() if one.by.startswith("human:")]
+    metrics: dict[str, bool | float] = totals.metrics() if totals else {}
+    for sheet in human:
+        flags = {
+            "satisfied_all_requirements": sheet.all_requirements,
+            "satisfied_all_preferences": sheet.all_preferences,
+        }
+        metrics |= {key: value for key, value in flags.items() if value is not None}
+    if totals is None:
+        log.defaulted["RUN_FINISHED.steps"] += 1
+        log.defaulted["RUN_FINISHED.cost"] += 1
+    message = "DevAI records no dates; generated from 2000-01-01"
+    intake.findings.once("synthetic-timestamps", message, severity="note")
+    return TraceRun(
+        run_id=bundle.run_id,
         agent=bundle.agent,
         task_id=bundle.task,
+        record=[judgment.sheet.record for judgment in bundle.judgments.values()],
         graph=graph,
-        model=model_of(steps) if steps else None,
+        model=model_of(steps),
+        items=items,
+        started=EPOCH,
+        finished=now + TICK,
+        success=_success(human, bundle.run_id, log),
+        cost=totals.cost_in_all if totals else None,
+        steps=totals.steps if totals else None,
+        metrics=metrics,
         metadata={
             "format": "devai",
             "timestamps": "synthesised",
             **described(plan.metadata.get("query") if plan else None),
         },
+        files=bundle.logs(),
+        claimed=True,
     )
-    totals = DevAITotals()
-    if steps and bundle.trajectory:
-        totals = write_steps(run, steps, EPOCH + TICK, bundle.trajectory[1])
-    now = run.drafts[-1].ts or EPOCH
-    judges = sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))  # people first
-    if plan is not None:
-        for by in judges:
-            now = _write_verdicts(run, bundle.judgments[by], plan, now)
-    _finish(run, bundle, totals if steps else None, now + TICK, log)
-    intake.findings.once(
-        "synthetic-timestamps", "DevAI records no dates; generated from 2000-01-01", severity="note"
-    )
-    write(run, *bundle.logs())
 
 
 def _steps(trajectory: tuple[Source, FileLog] | None, intake: Intake) -> list[dict[str, object]]:
@@ -124,26 +143,20 @@ def _steps(trajectory: tuple[Source, FileLog] | None, intake: Intake) -> list[di
     return steps
 
 
-def _write_verdicts(run: RunDraft, judgment: Judgment, plan: Sheet, now: datetime) -> datetime:
-    """Writes a sheet's verdicts, in the order of the plan; returns the moment of the last."""
-    joined = join_by_id_or_text(plan, judgment.sheet, run.run_id, judgment.sheet.log.findings)
-    _compare(joined, plan, run.run_id, judgment.sheet.log.findings)
+def _verdicts(run_id: str, judgment: Judgment, plan: Sheet) -> Iterator[dict[str, Any]]:
+    """A sheet's verdicts, in the order of the plan."""
+    joined = join_by_id_or_text(plan, judgment.sheet, run_id, judgment.sheet.log.findings)
+    _compare(joined, plan, run_id, judgment.sheet.log.findings)
     for planned in plan.requirements.values():
-        given = joined.requirements.get(planned.id)
-        if given is None:
-            continue
-        now += TICK
-        judged = f"criteria as judged: {given.criteria}"
-        run.add(
-            Verdict,
-            now,
-            sub_goal=sub_goal_id(planned.id),
-            passed=given.passed,
-            by=judgment.by,
-            # else the plan's words are not what was judged
-            reason=None if given.criteria == planned.criteria else judged,
-        )
-    return now
+        if (given := joined.requirements.get(planned.id)) is not None:
+            judged = f"criteria as judged: {given.criteria}"
+            yield {
+                "sub_goal": sub_goal_id(planned.id),
+                "passed": given.passed,
+                "by": judgment.by,
+                # else the plan's words are not what was judged
+                "reason": None if given.criteria == planned.criteria else judged,
+            }
 
 
 def _compare(sheet: Sheet, plan: Sheet, run_id: str, findings: Findings) -> None:
@@ -178,29 +191,6 @@ def _check_flags(sheet: Sheet, run_id: str, findings: Findings) -> None:
     if sheet.all_requirements is not None and sheet.all_requirements != met and None not in verdicts:
         message = f"satisfied_all_requirements says {sheet.all_requirements}, the verdicts say {met}"
         findings.add("flag-contradicts-verdicts", message, run=run_id)
-
-
-def _finish(run: RunDraft, bundle: Bundle, totals: DevAITotals | None, now: datetime, log: FileLog) -> None:
-    # Judges of DevAI say nothing of a run as a whole.
-    human = [one.sheet for one in bundle.judgments.values() if one.by.startswith("human:")]
-    metrics: dict[str, bool | float] = totals.metrics() if totals else {}
-    for sheet in human:
-        flags = {
-            "satisfied_all_requirements": sheet.all_requirements,
-            "satisfied_all_preferences": sheet.all_preferences,
-        }
-        metrics |= {key: value for key, value in flags.items() if value is not None}
-    if totals is None:
-        log.defaulted["RUN_FINISHED.steps"] += 1
-        log.defaulted["RUN_FINISHED.cost"] += 1
-    run.add(
-        RunFinished,
-        now,
-        success=_success(human, run.run_id, log),
-        cost=totals.cost_in_all if totals else None,
-        steps=totals.steps if totals else None,
-        metrics=metrics or None,
-    )
 
 
 def _success(human: list[Sheet], run_id: str, log: FileLog) -> bool | None:
@@ -306,45 +296,43 @@ def model_of(steps: list[dict[str, Any]]) -> str | None:
     return ", ".join(sorted(model for model in models if model)) or None
 
 
-def write_steps(run: RunDraft, steps: list[dict[str, Any]], start: datetime, log: FileLog) -> DevAITotals:
-    """Puts the steps down; a step without an action is a message only.
+def step_items(totals: DevAITotals, steps: list[dict[str, Any]], start: datetime, log: FileLog) -> list[Item]:
+    """What happened in the steps, which are added to the totals; one without an action is a message only.
 
     Time is `start` plus the accumulated time of the file: a call is made when the model has answered, its
     observation comes at the end of the step.
     """
-    totals = DevAITotals()
+    items: list[Item] = []
     for index, step in enumerate(steps):
         usage = mapping(step.get("step_usage"))
         begun = totals.end
         totals.end = max(begun, _end(step, usage, begun, log))  # time does not go back
         thinking = amount(usage.get("llm_inference_time"), log.findings, "llm_inference_time") or 0.0
         acted = min(begun + thinking, totals.end)  # it thought within the step
-        begun_at, acted_at, ended_at = (start + timedelta(seconds=s) for s in (begun, acted, totals.end))
-        _write_step(run, step, index, (begun_at, acted_at, ended_at))
+        items += _items(step, index, *(start + timedelta(seconds=s) for s in (begun, acted, totals.end)))
         _add(totals, step, usage, log)
     log.synthesised["ts"] += len(steps)
-    return totals
+    return items
 
 
-def _write_step(
-    run: RunDraft, step: Mapping[str, Any], index: int, moments: tuple[datetime, datetime, datetime]
-) -> None:
-    begun, acted, ended = moments
+def _items(
+    step: Mapping[str, Any], index: int, begun: datetime, acted: datetime, ended: datetime
+) -> Iterator[Item]:
     agent = mapping(step.get("agent"))
     if (asked := text(step.get("user_message"))) is not None:
-        run.add(Message, begun, role="user", content=asked)
+        yield Utterance(role="user", content=asked, at=begun)
     if (thought := text(agent.get("thought"))) is not None:
-        run.add(Message, acted, role="assistant", content=thought)
+        yield Utterance(role="assistant", content=thought, at=acted)
     action, answer = agent.get("action"), step.get("environment")
     if action is None or action == "":
         if answer is not None:
-            run.add(Message, ended, role="environment", content=answer)
+            yield Recorded(Message, {"role": "environment", "content": answer}, ended)
         return
     tool, arguments = _call(action)
     call_id = f"step-{index}"
-    run.add(ToolCall, acted, call_id=call_id, tool=tool, arguments=arguments)
+    yield Called(tool=tool, arguments=arguments, source_id=call_id, chosen=False, at=acted)
     if answer is not None:
-        run.add(Observation, ended, call_id=call_id, content=answer)
+        yield Answered(content=answer, source_id=call_id, at=ended)
 
 
 def _call(action: Any) -> tuple[str, dict[str, Any]]:

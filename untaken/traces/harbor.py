@@ -12,18 +12,30 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from untaken.ledger import Verdict
 from untaken.plans import PlanGraph
 from untaken.traces import atif, claude_code
 from untaken.traces.graphs import task_globs
 from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog
-from untaken.traces.readings import amount, first_text, mapping, moment, number, objects, text, totals
+from untaken.traces.readings import (
+    amount,
+    cut_name,
+    first_text,
+    mapping,
+    moment,
+    number,
+    objects,
+    text,
+    totals,
+)
+from untaken.traces.recording import SAME
 from untaken.traces.sample import Confidence, Sample, source_sample
 from untaken.traces.sources import Source
 from untaken.traces.tidy import Places, Tidier, under
 from untaken.traces.trace_file import TraceFile
-from untaken.traces.trace_run import Called, Judged, TraceRun, verdict_graph, write_traces
+from untaken.traces.trace_run import Called, Recorded, TraceRun, verdict_graph, write_traces
 
 RESULT: Final = "result.json"
 CONFIG: Final = "config.json"
@@ -177,9 +189,9 @@ def _written_number(written: str) -> float | str:
         return written.strip()
 
 
-def _tests(report: dict[str, Any]) -> list[Judged]:
-    """The tests of a CTRF report; of two with one name the first."""
-    found: dict[str, Judged] = {}
+def _tests(report: dict[str, Any]) -> dict[str, Recorded]:
+    """The verdict of each test of a CTRF report; of two with one name the first."""
+    found: dict[str, Recorded] = {}
     for test in objects(mapping(report.get("results")).get("tests")):
         name = text(test.get("name"))
         if name is None:
@@ -187,8 +199,9 @@ def _tests(report: dict[str, Any]) -> list[Judged]:
         why = _failed_assertion(text(test.get("trace"))) or first_text([test], ("message", "trace"))
         passed = STATUSES.get(str(test.get("status")))
         reason = why[:REASON_CHARS] if why and passed is False else None
-        found.setdefault(name, Judged(sub_goal=name, passed=passed, reason=reason))
-    return list(found.values())
+        verdict = {"sub_goal": cut_name(name), "passed": passed, "by": "test", "reason": reason}
+        found.setdefault(name, Recorded(Verdict, verdict, SAME))
+    return found
 
 
 def _failed_assertion(trace: str | None) -> str:
@@ -249,8 +262,12 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     for trial in _trials(sources, intake):
         with intake.contained(trial.log(trial.main)):
             if (run := _trial_run(trial)) is not None:
-                # All trials of a task have one plan.
-                tests[run.task_id] |= dict.fromkeys(verdict.sub_goal for verdict in run.verdicts)
+                verdicts = _tests(trial.document("verifier/ctrf.json"))
+                if not verdicts:
+                    message = "no test report: only the reward records the outcome"
+                    trial.log(trial.main).findings.add("missing-test-report", message, severity="note")
+                run.items += verdicts.values()
+                tests[run.task_id] |= dict.fromkeys(verdicts)  # all trials of a task have one plan
                 read.append((trial, run))
     for trial, run in read:
         log = trial.log(trial.main)
@@ -262,7 +279,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
 
 def _trial_run(trial: _Trial) -> TraceRun | None:
-    """The run of a trial with the verdicts of its tests; ``None``, with a finding, for what is no trial."""
+    """The run of a trial; ``None``, with a finding, for what is no trial."""
     log = trial.log(trial.main)
     result, config = trial.document(RESULT), trial.document(CONFIG)
     if not text(result.get("task_name")):
@@ -271,12 +288,7 @@ def _trial_run(trial: _Trial) -> TraceRun | None:
             return None
         message = "no result of the trial: its configuration names task and agent"
         log.findings.add("missing-result", message, run=trial.name)
-    run = _run(trial, result, config)
-    run.verdicts = _tests(trial.document("verifier/ctrf.json"))
-    if not run.verdicts:
-        message = "no test report: only the reward records the outcome"
-        log.findings.add("missing-test-report", message, severity="note")
-    return run
+    return _run(trial, result, config)
 
 
 IMPORTER: Final = importer(

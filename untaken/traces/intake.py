@@ -2,48 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from itertools import chain
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.ledger import OUTSIDE, InfrastructureKind, infrastructure_kind
+from untaken.ledger import Draft
 from untaken.traces.format_info import Progress
 from untaken.traces.graphs import GraphBook
 from untaken.traces.jsontext import JsonReader, decode_text, decoded_pieces, note_not_text
 from untaken.traces.losses import FileLog, Findings, clip
-from untaken.traces.outcome_fields import fields_beside, name_unused
 from untaken.traces.outcomes import Outcomes
 from untaken.traces.output import Output, RunSink, ledger_name
 from untaken.traces.readings import cut_name
-from untaken.traces.recording import RunDraft
 from untaken.traces.sources import Source
 
 UNFORESEEN: Final = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What an importer raises at a value that it did not expect; a broken disk raises something else."""
-
-
-ENDINGS: Final[Mapping[InfrastructureKind, str]] = {
-    "verifier": "a fault of its verifier",
-    "time_limit": "a time limit",
-    "step_limit": "a step limit",
-    "budget_limit": "a limit of tokens or cost",
-    "other_limit": "a limit",
-}
-"""Endings beside which a recorded outcome is kept, in words."""
-
-
-class WriteRun(Protocol):
-    """Writes runs into one ledger."""
-
-    def __call__(self, run: RunDraft, *logs: FileLog) -> None:
-        """Writes a run; `logs` are the accounts of the files it is about, faults go to the first."""
 
 
 class Intake:
@@ -54,6 +35,7 @@ class Intake:
         findings: what was noticed about the conversion as a whole.
         graphs: its plan graphs.
         logs: the account of each file, in order.
+        outcomes: how its runs ended, as the caller says.
         runs: number of runs written.
     """
 
@@ -73,7 +55,7 @@ class Intake:
         self.graphs = GraphBook(output.write_graph)
         self.logs: list[FileLog] = []
         self.runs = 0
-        self._outcomes = outcomes
+        self.outcomes = outcomes
         self._output = output
         self._progress = progress
         self._steps = steps
@@ -222,15 +204,18 @@ class Intake:
         self.runs -= 1
 
     @contextmanager
-    def ledger(self, stem: str) -> Iterator[WriteRun]:
-        """A function that writes runs into one new ledger; no run, no file."""
+    def ledger(self, stem: str) -> Iterator[Callable[[str, Sequence[Draft], Sequence[FileLog]], None]]:
+        """A function that writes runs into one new ledger; no run, no file.
+
+        It takes an id, the events, and the accounts of the files they are of; faults go to the first.
+        """
         name = ledger_name(stem)
         with self._output.ledger(name) as sink:
 
-            def write(run: RunDraft, *logs: FileLog) -> None:
-                if self._write(run, logs[0], sink):
+            def write(run_id: str, drafts: Sequence[Draft], logs: Sequence[FileLog]) -> None:
+                if self._write(run_id, drafts, logs[0], sink):
                     self.runs += 1
-                    for number, log in enumerate((*logs, *run.also)):
+                    for number, log in enumerate(logs):
                         log.wrote(name, shared=number > 0)
 
             yield write
@@ -239,52 +224,21 @@ class Intake:
         """Takes a ledger over as it is (see `Output.copy_ledger`)."""
         self._output.copy_ledger(name, content, heads)
 
-    def _write(self, run: RunDraft, log: FileLog, sink: RunSink) -> bool:
-        if not self._outcomes.join(run, log.findings):  # what a table says is meant
-            _note_ending(run, log.findings)
-            _note_outcome(run, log.findings)
-        names = (draft.fields.get(part, "") for draft in run.drafts for part in ("agent", "task_id", "tool"))
+    def _write(self, run_id: str, drafts: Sequence[Draft], log: FileLog, sink: RunSink) -> bool:
+        names = (draft.fields.get(part, "") for draft in drafts for part in ("agent", "task_id", "tool"))
         if any(len(str(name)) == limits.NAME_CHARS for name in names):  # what `cut_name` cuts to
             message = f"a name is longer than {limits.NAME_CHARS} characters; shortened, with a digest"
             log.findings.once("name-cut", message)
-        if len(run.drafts) > limits.EVENTS_PER_RUN:
-            message = f"it has {len(run.drafts)} events; at most {limits.EVENTS_PER_RUN} are kept"
-            log.findings.add("run-too-long", message, run=run.run_id, severity="error")
+        if len(drafts) > limits.EVENTS_PER_RUN:
+            message = f"it has {len(drafts)} events; at most {limits.EVENTS_PER_RUN} are kept"
+            log.findings.add("run-too-long", message, run=run_id, severity="error")
             return False
         try:
-            sink(run.run_id, run.drafts)
+            sink(run_id, drafts)
         except UntakenError as error:
-            log.findings.add("run-not-written", error.message, run=run.run_id, severity="error")
+            log.findings.add("run-not-written", error.message, run=run_id, severity="error")
             return False
         return True
-
-
-def _note_ending(run: RunDraft, findings: Findings) -> None:
-    """What did not end by the agent's doing: an outcome beside it is no failure of the agent, or is named."""
-    end = run.end
-    kind = infrastructure_kind(end.get("error"), end.get("limit"))
-    if kind is None or end.get("success") is True:
-        return
-    if kind in OUTSIDE:
-        recorded = ", whatever outcome is recorded" if end.get("success") is False else ""
-        message = f"ended by an error of its {kind}; success is unknown{recorded}"
-        findings.add("infrastructure-error", message, run=run.run_id)
-        run.finish(success=None)
-    elif end.get("success") is False:
-        message = f"ended by {ENDINGS[kind]}; the recorded outcome is kept"
-        findings.add("ended-by-limit", message, run=run.run_id)
-
-
-def _note_outcome(run: RunDraft, findings: Findings) -> None:
-    """Says that a run has no outcome, or which of its fields may be one."""
-    if not run.needs_outcome:
-        return
-    if beside := fields_beside(run.origin):
-        name_unused(beside[0], findings, run.run_id)
-        return
-    message = "no outcome is recorded; success is unknown"
-    hint = "Add outcomes with `untaken convert`: --outcomes FILE (run_id,success) or --outcome FIELD."
-    findings.once("missing-outcome", message, hint=hint)
 
 
 def _digest(record: Any) -> bytes:
@@ -341,6 +295,6 @@ def digests(items: Iterable[Any]) -> tuple[bytes, ...]:
     """A digest of each item, its kind and moment included."""
     return tuple(
         # Short: only the items of one session are compared.
-        blake2b(msgspec.json.encode((type(item).__name__, item)), digest_size=8).digest()
+        blake2b(msgspec.json.encode((type(item).__name__, item), enc_hook=str), digest_size=8).digest()
         for item in items
     )

@@ -265,7 +265,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
             files.refuse("there is no run with a type in it")
             continue
         run = trace_run(root, typed, files.findings)
-        run.files = read.places(*parts)
+        run.files = read.logs(*parts)
         yield run
 
 

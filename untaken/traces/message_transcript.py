@@ -145,4 +145,4 @@ def _key(item: Item) -> bytes:
             return msgspec.json.encode((item.tool, item.source_id or item.arguments))
         case Answered():
             return msgspec.json.encode((item.source_id, item.content))
-    return msgspec.json.encode(item.sub_goals)
+    return msgspec.json.encode(item.fields)

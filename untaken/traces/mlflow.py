@@ -279,7 +279,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
         data = {**mapping(documents[0]["data"]), "spans": spans}
         run = trace_run({**documents[0], **documents[-1], "data": data}, name, files.findings)
         if run is not None:
-            run.files = traces.places(name)
+            run.files = traces.logs(name)
             yield run
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from untaken.ledger import Plan
 from untaken.traces.importer import importer
 from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings
@@ -57,7 +58,7 @@ from untaken.traces.sample import Confidence, Sample
 from untaken.traces.span_rows import deepeval_spans, span_rows
 from untaken.traces.tidy import Places
 from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
-from untaken.traces.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text
+from untaken.traces.trace_run import Answered, Called, Item, Recorded, TraceRun, Utterance, content_text
 
 LIST_MARK: Final = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 SESSION: Final = (*("session.id", "gen_ai.conversation.id", "langfuse.session.id", "scope.agentic.session"),)
@@ -267,7 +268,7 @@ def _items(root: Span, own: KnownSpans) -> Iterator[Item]:
                 found += _tool_items(span)
             case "plan":
                 if steps := _plan_steps(span):
-                    found.append(Planned(sub_goals=steps, at=span.start))
+                    found.append(Recorded(Plan, {"sub_goals": list(steps)}, span.start))
     if "user" not in roles:  # the spans of models may have no content, or there are none
         yield from transcript.of(_around(root, own, span_inputs), root.start)
     yield from found
@@ -367,7 +368,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
         if any(kind_of(span) != "other" and span.first("gen_ai.operation.name") != CREATED for span in own):
             found = True
             run = trace_run(own, files.findings)
-            run.files = spans.places(trace)
+            run.files = spans.logs(trace)
             yield run
         else:
             others += 1

@@ -11,14 +11,22 @@ from typing import Any, Final
 
 from untaken import limits
 from untaken.errors import UntakenError, Where, first_few
+from untaken.ledger import OUTSIDE, InfrastructureKind, infrastructure_kind
 from untaken.traces.losses import Findings, clip
-from untaken.traces.outcome_fields import outcome_in
+from untaken.traces.outcome_fields import fields_beside, name_unused, outcome_in
 from untaken.traces.readings import amount, text, truth
-from untaken.traces.recording import RunDraft
 from untaken.traces.tables import read_table
 
 COLUMNS: Final = ("run_id", "success", "cost", "steps", "error", "limit")
 _HINT: Final = "A CSV with the columns run_id,success and perhaps cost, or JSON lines with these keys."
+ENDINGS: Final[Mapping[InfrastructureKind, str]] = {
+    "verifier": "a fault of its verifier",
+    "time_limit": "a time limit",
+    "step_limit": "a step limit",
+    "budget_limit": "a limit of tokens or cost",
+    "other_limit": "a limit",
+}
+"""Endings beside which a recorded outcome is kept, in words."""
 
 
 @dataclass(slots=True)
@@ -37,28 +45,36 @@ class Outcomes:
     joined: set[str] = field(default_factory=set)
     met: bool = False
 
-    def join(self, run: RunDraft, findings: Findings) -> bool:
-        """Overwrites what the run's RUN_FINISHED says where the field or the table knows it.
+    def settle(
+        self, run_id: str, origin: Any, end: dict[str, Any], findings: Findings, *, silent: bool
+    ) -> None:
+        """Puts what the table or the field knows of a run into `end`, the fields of its RUN_FINISHED.
 
-        True where the table does. A row names a run by its id, or by the last part of it where no row has the
-        whole id.
+        A row names a run by its id, or by the last part of it where no row has the whole id.
+
+        Args:
+            run_id: of the run.
+            origin: all that the source says of the run, where a field may be its outcome.
+            end: how it ended by the source.
+            findings: of the file.
+            silent: whether there is an outcome, or a finding that says why there is none.
         """
         if self.named is not None:
-            there, success = outcome_in(self.named, run.origin, findings, run.run_id)
+            there, success = outcome_in(self.named, origin, findings, run_id)
             self.met = self.met or there
             if there:
-                run.finish(success=success)
-                run.needs_outcome = False
-        known = next(
-            # A table may name runs without the format that their ids begin with.
-            (name for name in (run.run_id, run.run_id.rpartition("/")[2]) if name in self.by_run),
-            None,
-        )
-        if known is None:
-            return False
-        self.joined.add(known)
-        run.finish(**self.by_run[known])
-        return True
+                end["success"], silent = success, True
+        # A table may name runs without the format that their ids begin with.
+        known = next((name for name in (run_id, run_id.rpartition("/")[2]) if name in self.by_run), None)
+        if known is not None:  # what a table says is meant
+            self.joined.add(known)
+            end |= self.by_run[known]
+            return
+        kind = infrastructure_kind(end.get("error"), end.get("limit"))
+        if kind is not None and end["success"] is not True:
+            _note_ending(kind, run_id, end, findings)
+        if not silent:
+            _note_outcome(run_id, origin, findings)
 
     def unmatched(self, findings: Findings) -> None:
         """Names the rows that met no run, and the field that no run has."""
@@ -71,6 +87,29 @@ class Outcomes:
         if left:
             named = first_few([*map(clip, left)], 5)
             findings.add("outcome-unmatched", f"{len(left)} outcomes name unknown runs: {named}")
+
+
+def _note_ending(kind: InfrastructureKind, run_id: str, end: dict[str, Any], findings: Findings) -> None:
+    """What did not end by the agent's doing: an outcome beside it is no failure of the agent, or is named."""
+    failed = end["success"] is False
+    if kind in OUTSIDE:
+        recorded = ", whatever outcome is recorded" if failed else ""
+        message = f"ended by an error of its {kind}; success is unknown{recorded}"
+        findings.add("infrastructure-error", message, run=run_id)
+        end["success"] = None
+    elif failed:
+        message = f"ended by {ENDINGS[kind]}; the recorded outcome is kept"
+        findings.add("ended-by-limit", message, run=run_id)
+
+
+def _note_outcome(run_id: str, origin: Any, findings: Findings) -> None:
+    """Says that a run has no outcome, or which of its fields may be one."""
+    if beside := fields_beside(origin):
+        name_unused(beside[0], findings, run_id)
+        return
+    message = "no outcome is recorded; success is unknown"
+    hint = "Add outcomes with `untaken convert`: --outcomes FILE (run_id,success) or --outcome FIELD."
+    findings.once("missing-outcome", message, hint=hint)
 
 
 def read_outcomes(path: Path) -> Outcomes:

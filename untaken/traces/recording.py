@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, Final, Literal
@@ -25,44 +25,12 @@ TRIAL: Final = timedelta(days=1)
 """Synthesised distance between the trials of a task."""
 TICK: Final = timedelta(milliseconds=1)
 """Synthesised distance between the events of a run."""
+SAME: Final = datetime.max
+"""For the moment of an item: that of the one before."""
 UNNAMED: Final = "(unnamed)"
 UNPARSED: Final = "_unparsed"
 
 Side = Literal["agent", "user"]
-
-
-@dataclass(slots=True, kw_only=True)
-class RunDraft:
-    """One run's events in order.
-
-    Attributes:
-        origin: all that the source says of the run, where a field may be its outcome.
-        needs_outcome: whether the source has no outcome, and nothing is said of that yet.
-        also: the accounts of other files that speak of the run.
-    """
-
-    run_id: str
-    drafts: list[Draft] = field(default_factory=list)
-    origin: Any = None
-    needs_outcome: bool = False
-    also: list[FileLog] = field(default_factory=list)
-
-    def add(self, kind: type[e.AnyEvent], ts: datetime, /, **fields: Any) -> None:
-        """Puts an event at the end."""
-        step()
-        self.drafts.append(Draft(kind, fields, ts))
-
-    @property
-    def end(self) -> Mapping[str, Any]:
-        """The fields of its RUN_FINISHED; empty where it has none."""
-        return next((d.fields for d in reversed(self.drafts) if d.event is e.RunFinished), {})
-
-    def finish(self, **fields: Any) -> None:
-        """Puts other values into its RUN_FINISHED."""
-        self.drafts = [
-            Draft(d.event, {**d.fields, **fields}, d.ts) if d.event is e.RunFinished else d
-            for d in self.drafts
-        ]
 
 
 def synthetic_start(trial: int) -> datetime:
@@ -158,7 +126,7 @@ class DecisionRoom:
 
 
 class Conversation:
-    """Writes a chat with tool calls into a run draft.
+    """Writes a run down event by event.
 
     Each call of the agent is a decision point: selected is the tool called, the alternatives are the other
     tools ever used by any run of the task at hand, the context is `decision_context`. An answer belongs to
@@ -166,16 +134,18 @@ class Conversation:
     unanswered call.
 
     Args:
-        run: where the events go.
-        task_id: of the run.
+        run_id, task_id: of the run.
         tools: every tool the task's runs ever used.
         log: the account of the file; `tidier`: of its values.
         now: moment of the first event; `at` moves it.
+
+    Attributes:
+        drafts: the events.
     """
 
     def __init__(
         self,
-        run: RunDraft,
+        run_id: str,
         *,
         task_id: str,
         tools: Iterable[str],
@@ -184,14 +154,14 @@ class Conversation:
         now: datetime,
         tick: timedelta = TICK,
     ) -> None:
-        self.run = run
+        self.drafts: list[Draft] = []
         self.now = now
-        self._tick = tick
+        self._run_id = run_id
+        self._interval = tick
         self._task_id = task_id
         self._tools = sorted(set(tools))  # a set has another order in each process
         self._room = DecisionRoom(log)
         self._log = log
-        log.run_id = run.run_id
         self._tidier = tidier
         self._succeeded: Counter[str] = Counter()
         self._open = _Open()
@@ -200,6 +170,8 @@ class Conversation:
 
     def at(self, recorded: datetime | None) -> None:
         """Advances to a recorded moment; without one, or if it is in the past, time does not change."""
+        if recorded is SAME:
+            return
         if recorded is None:
             self._log.synthesised["ts"] += 1
         elif recorded < self.now:
@@ -213,17 +185,19 @@ class Conversation:
         """Something said, which begins a turn; nothing is written where nothing was said."""
         self._turn += 1
         if content is not None and content not in ("", [], {}):
-            self._add(e.Message, role=role, content=content)
+            self._tick(e.Message, role=role, content=content)
 
-    def call(self, source_id: str | None, tool: Any, arguments: Any, side: Side = "agent") -> dict[str, Any]:
-        """A call, with the decision for it where the agent made it; gives its arguments as they were read."""
+    def call(
+        self, source_id: str | None, tool: Any, arguments: Any, side: Side = "agent", *, chosen: bool = True
+    ) -> dict[str, Any]:
+        """A call, with the decision for it where the agent chose it; gives its arguments as they are read."""
         named = self._named(tool)
         call_id = self._unique(source_id)
-        if side == "agent":
+        if side == "agent" and chosen:
             self._decide(named)
         read = self._arguments(arguments)
         asked_by = None if side == "agent" else side
-        self._add(e.ToolCall, call_id=call_id, tool=named, arguments=read, requestor=asked_by)
+        self._tick(e.ToolCall, call_id=call_id, tool=named, arguments=read, requestor=asked_by)
         self._open.add(_Call(source_id or "", call_id, named, side, self._turn))
         return read
 
@@ -233,20 +207,25 @@ class Conversation:
         call = self._open.take(source_id)
         if call is None:
             message = "an observation matches no open call; kept without a call"
-            self._log.findings.add("observation-without-call", message, run=self.run.run_id)
+            self._log.findings.add("observation-without-call", message, run=self._run_id)
         elif ok is not False and call.side == "agent":  # unknown is no failure
             self._succeeded[call.tool] += 1
-        self._add(e.Observation, content=content, call_id=call.call_id if call else None, ok=ok)
+        self._tick(e.Observation, content=content, call_id=call.call_id if call else None, ok=ok)
 
-    def _add(self, kind: type[e.AnyEvent], **fields: Any) -> None:
-        self.run.add(kind, self.now, **fields)
-        self.now += self._tick
+    def add(self, kind: type[e.AnyEvent], ts: datetime, /, **fields: Any) -> None:
+        """Puts an event at the end."""
+        step()
+        self.drafts.append(Draft(kind, fields, ts))
+
+    def _tick(self, kind: type[e.AnyEvent], **fields: Any) -> None:
+        self.add(kind, self.now, **fields)
+        self.now += self._interval
 
     def _decide(self, tool: str) -> None:
         if not self._room.takes(self._tools, self._succeeded):
             return
         context = decision_context(self._task_id, self._succeeded)
-        self._add(
+        self._tick(
             e.SkillSelection,
             selected=tool,
             alternatives=[other for other in self._tools if other != tool],
@@ -258,7 +237,7 @@ class Conversation:
     def _named(self, tool: Any) -> str:
         named = tool_name(tool)
         if named == UNNAMED:
-            self._log.findings.add("call-without-name", "a call names no tool", run=self.run.run_id)
+            self._log.findings.add("call-without-name", "a call names no tool", run=self._run_id)
             self._log.defaulted["TOOL_CALL.tool"] += 1
         return named
 
@@ -289,5 +268,5 @@ class Conversation:
         if isinstance(read, dict):
             return dict(self._tidier.value(read))  # it came inside a text, where nothing was tidied
         message = "the arguments of a call are no JSON object; kept as text"
-        self._log.findings.add("malformed-arguments", message, run=self.run.run_id)
+        self._log.findings.add("malformed-arguments", message, run=self._run_id)
         return {UNPARSED: written}

@@ -10,7 +10,7 @@ the agent's, and only those are decisions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
 from untaken.traces.tau2_runs import Simulations, Tau2Document, read_document, requestor
 from untaken.traces.tidy import Places, Tidier, under
+from untaken.traces.trace_run import TraceRun, write_traces
 
 _CHECKED: Final = "simulations[].reward_info.action_checks[].action.**"
 """Repeats the expected action and is dropped; where the file lacks the task it is the plan, and kept."""
@@ -123,14 +124,13 @@ def _look(
         return
     tidier = Tidier(PLACES, ignored.findings)
     glance = _Glance()
-
-    def see(element: Element) -> None:
-        simulation, _ = tidier.record(element.value, _RUNS)
-        if isinstance(simulation, dict):
-            glance.add(simulation, ignored.findings)
-
-    for header in _documents(reader, ignored, see):
-        tidied, _ = tidier.record(header, "")
+    for part in _parts(reader, ignored):
+        if isinstance(part, Element):
+            simulation, _ = tidier.record(part.value, _RUNS)
+            if isinstance(simulation, dict):
+                glance.add(simulation, ignored.findings)
+            continue
+        tidied, _ = tidier.record(part, "")
         document = read_document(tidied, source.stem, unpriced=glance.is_unpriced, log=ignored)
         for source_task, called in glance.tools.items():
             tools[document.task_id(source_task)] |= called
@@ -148,35 +148,33 @@ def _write(
     reader = intake.reader(source, log)
     if reader is None:
         return
-    tidier = Tidier(PLACES, log.findings)
-    with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
-        parts = [
-            Simulations(one, tools, source.stem, intake=intake, log=log, tidier=tidier) for one in documents
-        ]
+    tidier, stem = Tidier(PLACES, log.findings), f"{source.stem}-{log.sha256[:8]}"
 
-        def put(element: Element) -> None:
-            simulation, held = tidier.record(element.value, _RUNS)
+    def runs() -> Iterator[TraceRun]:
+        shared = [Simulations(one, source.stem, intake, log) for one in documents]
+        for part in _parts(reader, log):
+            if not isinstance(part, Element):
+                tidied, held = tidier.record(part, "")
+                if part:  # beside a simulation of its own a file says nothing
+                    log.count(held, PLACES.kept)
+                read_document(tidied, log.name, unpriced=False, log=log)  # for its findings alone
+                del shared[0]  # the next one is of the next document
+                continue
+            simulation, held = tidier.record(part.value, _RUNS)
             log.records += 1
             if not isinstance(simulation, dict) or text(simulation.get("task_id")) is None:
                 log.count(held, frozenset())
-                log.findings.add("not-this-format", f"run {element.index} names no task", severity="error")
-                return
-            log.count(held, PLACES.kept if parts[0].has_task(simulation) else PLACES.kept | {_CHECKED})
-            if (run := parts[0].run(simulation)) is not None:
-                write(run, log)
+                log.findings.add("not-this-format", f"run {part.index} names no task", severity="error")
+                continue
+            log.count(held, PLACES.kept if shared[0].has_task(simulation) else PLACES.kept | {_CHECKED})
+            if (run := shared[0].run(simulation)) is not None:
+                yield run
 
-        for header in _documents(reader, log, put):
-            tidied, held = tidier.record(header, "")
-            if header:  # beside a simulation of its own a file says nothing
-                log.count(held, PLACES.kept)
-            read_document(tidied, log.name, unpriced=False, log=log)  # for its findings alone
-            del parts[0]  # the next one is of the next document
+    write_traces(runs(), stem, intake=intake, log=log, tidier=tidier, tools=tools)
 
 
-def _documents(
-    reader: JsonReader, log: FileLog, visit: Callable[[Element], None]
-) -> Iterator[dict[str, Any]]:
-    """Each results object without its runs, which `visit` sees one by one as they are read."""
+def _parts(reader: JsonReader, log: FileLog) -> Iterator[Element | dict[str, Any]]:
+    """Of each results object its runs, one by one as they are read, then the rest of it."""
     while first := reader.peek():
         if first != "{":
             log.findings.add("not-this-format", "a results file holds one JSON object", severity="error")
@@ -186,12 +184,12 @@ def _documents(
         for name in reader.members():
             if name == "simulations" and reader.peek() == "[":
                 for element in reader.elements():
-                    visit(element)
+                    yield element
                     runs += 1
             else:
                 header[name] = reader.member(name)
         if "messages" in header and "task_id" in header:  # the object is one simulation
-            visit(Element(0, header, 0))
+            yield Element(0, header, 0)
             header, runs = {}, 1
         if not runs:
             log.findings.add("no-simulations", "it holds no simulations")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Literal
 
-from untaken.ledger import GENESIS, RunFinished, RunStarted, ToolCall, Verdict
+from untaken.ledger import GENESIS, Draft, ToolCall, Verdict
 from untaken.plans import PlanGraph, SubGoal, call_matches, comparing_sub_goal
 from untaken.traces.graphs import Expected, action_graph
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, clip
 from untaken.traces.readings import amount, cut_name, items, mapping, moment, number, objects, text, truth
-from untaken.traces.recording import TICK, Conversation, RunDraft, synthetic_start, tool_name, trial_number
+from untaken.traces.recording import EPOCH, SAME, tool_name, trial_number
 from untaken.traces.task_texts import described
-from untaken.traces.tidy import Tidier
+from untaken.traces.trace_run import Answered, Called, Item, Recorded, TraceRun, Utterance
 
 _DOMAIN: Final = re.compile(r"(?:^|[^a-z])(airline|retail|telecom|banking|mock)(?:[^a-z]|$)", re.IGNORECASE)
 _FINE_TUNED: Final = re.compile(r"ft:([^:]+):[^:]*:[^:]*:([^:]+)")
@@ -41,25 +41,20 @@ class Simulations:
     """Turns the simulations of one document into runs.
 
     Args:
-        document: what they share; `tools`: per task id, every tool the agents' runs ever used.
+        document: what they share.
         stem: of the file, used as the name of an agent that is not recorded.
     """
 
     def __init__(
         self,
         document: Tau2Document,
-        tools: Mapping[str, set[str]],
         stem: str,
-        *,
         intake: Intake,
         log: FileLog,
-        tidier: Tidier,
     ) -> None:
         self._document = document
-        self._tools = tools
         self._intake = intake
         self._log = log
-        self._tidier = tidier
         self._trials: Counter[str] = Counter()
         self._nothing: set[str] = set()
         named = intake.agent or document.agent
@@ -71,7 +66,7 @@ class Simulations:
         """True where the file says itself what the task of a simulation expected."""
         return (text(simulation.get("task_id")) or "") in self._document.expected
 
-    def run(self, simulation: dict[str, Any]) -> RunDraft | None:
+    def run(self, simulation: dict[str, Any]) -> TraceRun | None:
         """The run of one simulation; ``None`` for one that is there already."""
         log, document = self._log, self._document
         source_task = text(simulation.get("task_id")) or ""
@@ -81,24 +76,61 @@ class Simulations:
         run_id = self._intake.claim(base, simulation, log)
         if run_id is None:
             return None
-        run = RunDraft(run_id=run_id, origin=simulation)
         begun = self._begun(simulation)
-        start, tick = (begun, timedelta(0)) if begun else (synthetic_start(trial), TICK)
         expected = self._expected(simulation, source_task, run_id)
-        self._start(run, simulation, trial, expected, start, recorded=begun is not None)
-        chat = Conversation(
-            run,
+        if expected == () and source_task not in self._nothing:
+            self._nothing.add(source_task)
+            message = f"nothing was expected of task {clip(source_task)}; its runs are unscored"
+            log.findings.add("nothing-expected", message, severity="note")
+        own = {
+            "source_task_id": source_task,
+            "source_run_id": text(simulation.get("id")),
+            "seed": simulation.get("seed"),
+        }
+        log.run_id = run_id
+        if not isinstance(simulation.get("messages"), list):
+            log.findings.add("missing-trajectory", "there are no messages", run=run_id)
+        messages = _flat(simulation.get("messages"))
+        items = [item for each in messages for item in self._items(each, recorded=begun is not None)]
+        reward_info = mapping(simulation.get("reward_info"))
+        reward = number(reward_info.get("reward"), log.findings, "simulations[].reward_info.reward")
+        ended = text(simulation.get("termination_reason"))
+        success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
+        if ended in NOT_THE_AGENT:
+            success = None
+        elif reward is None:
+            log.findings.add("missing-reward-info", "no reward is recorded; success is unknown", run=run_id)
+        verdicts = list(self._judged(run_id, simulation, expected))
+        for sub_goal, passed in verdicts:
+            fields = {"sub_goal": sub_goal.id, "passed": passed, "by": "test"}
+            items.append(Recorded(Verdict, fields, SAME))
+        return TraceRun(
+            run_id=run_id,
+            agent=self._agent,
+            record=simulation,
             task_id=document.task_id(source_task),
-            tools=self._tools.get(document.task_id(source_task), ()),
-            log=log,
-            tidier=self._tidier,
-            now=start + tick,
-            tick=tick,
+            task_repeat=trial,
+            graph=None if expected is None else document.graph(source_task, expected),
+            model=document.model,
+            version=document.metadata.get("git_commit"),
+            items=items,
+            started=begun,
+            finished=moment(simulation.get("end_time"), log.findings, "simulations[].end_time"),
+            success=success,
+            cost=self._cost(simulation),
+            steps=sum(text(message.get("role")) == "assistant" for message in messages),
+            metrics=self._metrics(simulation, reward_info, reward),
+            limit=ended if ended in LIMITS else None,
+            error=ended if ended not in LIMITS | ORDINARY else None,
+            metadata={
+                **document.metadata,
+                "timestamps": "recorded" if begun else "synthesised",
+                **{key: value for key, value in own.items() if value is not None},
+                **described(mapping(document.task_metadata.get(source_task)).get("reason_for_call")),
+            },
+            closing=[lambda drafts, _: self._compare(run_id, verdicts, drafts)],
+            claimed=True,
         )
-        steps = self._write_messages(simulation, chat, recorded=begun is not None)
-        self._judge(run, simulation, expected, chat)
-        self._finish(run, simulation, chat, steps)
-        return run
 
     def _begun(self, simulation: Mapping[str, Any]) -> datetime | None:
         findings = self._log.findings
@@ -131,137 +163,67 @@ class Simulations:
         self._log.findings.add("no-expected-actions-recorded", message, run=run_id)
         return None
 
-    def _start(
-        self,
-        run: RunDraft,
-        simulation: Mapping[str, Any],
-        trial: int,
-        expected: tuple[Expected, ...] | None,
-        start: datetime,
-        *,
-        recorded: bool,
-    ) -> None:
-        document, log = self._document, self._log
-        source_task = text(simulation.get("task_id")) or ""
-        graph = None
-        if expected is not None:
-            graph = self._intake.graphs.add(document.graph(source_task, expected), log)
-        if expected == () and source_task not in self._nothing:
-            self._nothing.add(source_task)
-            message = f"nothing was expected of task {clip(source_task)}; its runs are unscored"
-            log.findings.add("nothing-expected", message, severity="note")
-        own = {
-            "source_task_id": source_task,
-            "source_run_id": text(simulation.get("id")),
-            "seed": simulation.get("seed"),
-        }
-        run.add(
-            RunStarted,
-            start,
-            agent=self._agent,
-            task_id=document.task_id(source_task),
-            task_repeat=trial,
-            graph=graph,
-            model=document.model,
-            version=document.metadata.get("git_commit"),
-            metadata={
-                **document.metadata,
-                "timestamps": "recorded" if recorded else "synthesised",
-                **{key: value for key, value in own.items() if value is not None},
-                **described(mapping(document.task_metadata.get(source_task)).get("reason_for_call")),
-            },
-        )
+    def _items(self, message: Mapping[str, Any], *, recorded: bool) -> Iterator[Item]:
+        findings, at = self._log.findings, None
+        if recorded:
+            at = moment(message.get("timestamp"), findings, "simulations[].messages[].timestamp")
+        role, content = text(message.get("role")) or "unknown", message.get("content")
+        if role == "tool":
+            failed = truth(message.get("error"), findings, "simulations[].messages[].error")
+            ok = None if failed is None else not failed
+            yield Answered(content=content, source_id=text(message.get("id")), ok=ok, at=at)
+            return
+        yield Utterance(role=role, content=content, at=at)
+        for call in objects(message.get("tool_calls")):
+            yield Called(
+                tool=call.get("name"),
+                arguments=call.get("arguments"),
+                source_id=text(call.get("id")),
+                at=SAME,
+                side=requestor(call, message),
+            )
 
-    def _write_messages(self, simulation: Mapping[str, Any], chat: Conversation, *, recorded: bool) -> int:
-        """Puts the messages down; returns the number of the agent's."""
-        if not isinstance(simulation.get("messages"), list):
-            self._log.findings.add("missing-trajectory", "there are no messages", run=chat.run.run_id)
-        steps = 0
-        for message in _flat(simulation.get("messages")):
-            if recorded:
-                chat.at(
-                    moment(message.get("timestamp"), self._log.findings, "simulations[].messages[].timestamp")
-                )
-            role = text(message.get("role")) or "unknown"
-            if role == "tool":
-                failed = truth(message.get("error"), self._log.findings, "simulations[].messages[].error")
-                chat.answer(
-                    text(message.get("id")), message.get("content"), ok=None if failed is None else not failed
-                )
-                continue
-            steps += role == "assistant"
-            chat.say(role, message.get("content"))
-            for call in objects(message.get("tool_calls")):
-                chat.call(
-                    text(call.get("id")), call.get("name"), call.get("arguments"), requestor(call, message)
-                )
-        return steps
-
-    def _judge(
-        self,
-        run: RunDraft,
-        simulation: Mapping[str, Any],
-        expected: tuple[Expected, ...] | None,
-        chat: Conversation,
-    ) -> None:
-        """Writes the recorded checks down as verdicts, and notes where the rule says otherwise."""
+    def _judged(
+        self, run_id: str, simulation: Mapping[str, Any], expected: tuple[Expected, ...] | None
+    ) -> Iterator[tuple[SubGoal, bool | None]]:
+        """The sub-goals with a recorded check, and whether they were met."""
         findings = self._log.findings
-        checks = objects(mapping(simulation.get("reward_info")).get("action_checks"))
-        calls = [
-            # Only tool and arguments are compared.
-            ToolCall(run_id="-", seq=0, ts=chat.now, prev=GENESIS, **draft.fields)
-            for draft in run.drafts
-            if draft.event is ToolCall
-        ]
         judged: set[int] = set()
+        checks = objects(mapping(simulation.get("reward_info")).get("action_checks"))
         for position, check in enumerate(checks):
             index = _checked_index(position, mapping(check.get("action")), expected or ())
             if index is None or index in judged:
                 message = f"check {position} matches no expected action, or one already checked; left out"
-                findings.add("verdict-without-sub-goal", message, run=run.run_id)
+                findings.add("verdict-without-sub-goal", message, run=run_id)
                 continue
             judged.add(index)
-            sub_goal = expected[index].sub_goal(index, "call_keys") if expected else None
             passed = truth(check.get("action_match"), findings, "action_match")
-            if sub_goal is not None:
-                run.add(Verdict, chat.now, sub_goal=sub_goal.id, passed=passed, by="test")
-                self._compare(sub_goal, passed, calls, run.run_id)
+            if expected:
+                yield expected[index].sub_goal(index, "call_keys"), passed
         left = len(expected or ()) - len(judged)
         if left:
             message = f"{left} of {len(expected or ())} expected actions have no recorded check"
-            findings.add("missing-verdicts", message, run=run.run_id)
+            findings.add("missing-verdicts", message, run=run_id)
 
-    def _compare(self, sub_goal: SubGoal, passed: bool | None, calls: list[ToolCall], run_id: str) -> None:
-        check = comparing_sub_goal(sub_goal).check  # the benchmark compares free text, too
-        spec = check.tool_call if check else None
-        met = spec is not None and any(call_matches(spec, call) for call in calls)
-        if passed is not None and passed != met:
-            message = (
-                f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}; the rule is used"
-            )
-            self._log.findings.add("verdict-contradicts-rule", message, run=run_id)
-
-    def _finish(self, run: RunDraft, simulation: Mapping[str, Any], chat: Conversation, steps: int) -> None:
-        findings = self._log.findings
-        reward_info = mapping(simulation.get("reward_info"))
-        reward = number(reward_info.get("reward"), findings, "simulations[].reward_info.reward")
-        ended = text(simulation.get("termination_reason"))
-        success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
-        if ended in NOT_THE_AGENT:
-            success = None
-        elif reward is None:
-            findings.add("missing-reward-info", "no reward is recorded; success is unknown", run=run.run_id)
-        end = moment(simulation.get("end_time"), findings, "simulations[].end_time")
-        run.add(
-            RunFinished,
-            max(end, chat.now) if end else chat.now,  # a ledger's time does not go back
-            success=success,
-            cost=self._cost(simulation),
-            steps=steps,
-            metrics=self._metrics(simulation, reward_info, reward),
-            limit=ended if ended in LIMITS else None,
-            error=ended if ended not in LIMITS | ORDINARY else None,
-        )
+    def _compare(
+        self, run_id: str, verdicts: Sequence[tuple[SubGoal, bool | None]], drafts: Sequence[Draft]
+    ) -> Iterable[Draft]:
+        """Notes where the rule says otherwise than the recorded checks."""
+        calls = [
+            # Only tool and arguments are compared.
+            ToolCall(run_id="-", seq=0, ts=EPOCH, prev=GENESIS, **draft.fields)
+            for draft in drafts
+            if draft.event is ToolCall
+        ]
+        for sub_goal, passed in verdicts:
+            check = comparing_sub_goal(sub_goal).check  # the benchmark compares free text, too
+            spec = check.tool_call if check else None
+            met = spec is not None and any(call_matches(spec, call) for call in calls)
+            if passed is not None and passed != met:
+                said = f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}"
+                message = f"{said}; the rule is used"
+                self._log.findings.add("verdict-contradicts-rule", message, run=run_id)
+        return ()
 
     def _cost(self, simulation: Mapping[str, Any]) -> float | None:
         cost = amount(simulation.get("agent_cost"), self._log.findings, "simulations[].agent_cost")

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from untaken.ledger import RunFinished, RunStarted
 from untaken.plans import PlanGraph
 from untaken.traces.agentrx_labels import AgentRxLabels
 from untaken.traces.graphs import Expected, action_graph
@@ -22,12 +21,13 @@ from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings, clip
 from untaken.traces.readings import amount, cut_name, mapping, number, objects, text
-from untaken.traces.recording import TICK, Conversation, RunDraft, synthetic_start, tool_name, trial_number
+from untaken.traces.recording import tool_name, trial_number
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
 from untaken.traces.task_texts import described
-from untaken.traces.tidy import Places, Tidier, under
+from untaken.traces.tidy import Places, under
 from untaken.traces.trace_file import TraceFile
+from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance, write_traces
 
 SUCCESS_WITHIN: Final = 1e-6
 TALK: Final = "respond"
@@ -75,14 +75,20 @@ def _write(source: Source, survey: Survey, intake: Intake, labels: AgentRxLabels
     file = TraceFile.opened(source, intake, PLACES)
     if file is None:
         return
-    runs = TauRecords(named_file(source.stem), survey, intake=intake, log=file.log, tidier=file.tidier)
-    with intake.contained(file.log), intake.ledger(file.ledger) as write_run:
-        for record in _records(file):
-            if (run := runs.run(record)) is not None:
-                if labels is not None:
-                    labels.add_to(run, text(record["task_id"]), runs.places, file.log)
-                write_run(run, file.log)
-    runs.conclude()
+    named, log = named_file(source.stem), file.log
+    named = replace(named, agent=intake.agent_name(intake.agent or named.agent, log))
+    with intake.contained(log):
+        runs = _runs(file, named, survey, intake, labels)
+        write_traces(runs, file.ledger, intake=intake, log=log, tidier=file.tidier, tools=survey.tools)
+    if not log.runs:
+        return
+    if not (named.named or intake.agent):
+        message = f"the file name has no agent; assuming {clip(named.agent)!r}"
+        hint = "Name the agent, or the file <agent>-<domain>.json."
+        log.findings.add("unknown-agent", message, hint=hint)
+    if named.domain is None:
+        message = "the file name has no domain; taken from the agent's instructions if possible"
+        log.findings.add("unknown-domain", message, hint="Name the file <agent>-<domain>.json.")
 
 
 def _records(file: TraceFile) -> Iterator[dict[str, Any]]:
@@ -123,131 +129,79 @@ class Survey:
             self.graphs.update({task_id: graph} if graph else {})
 
 
-class TauRecords:
-    """Turns the records of one file into runs."""
-
-    def __init__(
-        self, file: NamedFile, survey: Survey, *, intake: Intake, log: FileLog, tidier: Tidier
-    ) -> None:
-        self._file = file
-        self._agent = intake.agent_name(intake.agent or file.agent, log)
-        self._survey = survey
-        self._intake = intake
-        self._log = log
-        self._tidier = tidier
-        self._trials: Counter[str] = Counter()
-        self._expecting_nothing: set[str] = set()
-        self.places: list[int] = []
-        """Of the last run: for each message of its trajectory, the `seq` of the first event after the one
-        before it."""
-
-    def run(self, record: dict[str, Any]) -> RunDraft | None:
-        """The run of one record; ``None`` for one that is there already."""
-        log = self._log
-        task_id = task_id_of(record, self._file)
-        trial = trial_number(record.get("trial"), self._trials, task_id, log, "[].trial")
+def _runs(
+    file: TraceFile, named: NamedFile, survey: Survey, intake: Intake, labels: AgentRxLabels | None
+) -> Iterator[TraceRun]:
+    """The runs of the records of one file, without those that are there already."""
+    log, findings = file.log, file.findings
+    trials: Counter[str] = Counter()
+    expecting_nothing: set[str] = set()
+    for record in _records(file):
+        task_id = task_id_of(record, named)
+        trial = trial_number(record.get("trial"), trials, task_id, log, "[].trial")
         source_task = text(record["task_id"])
-        base = f"tau-bench/{self._agent}/{_domain(record, self._file)}/{source_task}/{trial}"
-        run_id = self._intake.claim(base, record, log)
+        base = f"tau-bench/{named.agent}/{_domain(record, named)}/{source_task}/{trial}"
+        run_id = intake.claim(base, record, log)
         if run_id is None:
-            return None
+            continue
         # A record may leave out what another one of its task says.
-        graph = _expected_graph(task_id, record, log.findings) or self._survey.graphs.get(task_id)
-        run = RunDraft(run_id=run_id, origin=record)
-        start = synthetic_start(trial)
+        graph = _expected_graph(task_id, record, findings) or survey.graphs.get(task_id)
         log.synthesised["RUN_STARTED.agent"] += 1
-        run.add(
-            RunStarted,
-            start,
-            agent=self._agent,
+        if graph is None:
+            message = "no record of the task has expectations; no plan graph"
+            findings.add("no-expected-actions-recorded", message, run=run_id)
+        elif not graph.sub_goals and task_id not in expecting_nothing:
+            expecting_nothing.add(task_id)
+            message = f"nothing was expected of {clip(task_id)}; its runs are unscored"
+            findings.add("nothing-expected", message, severity="note")
+        log.run_id = run_id
+        if not isinstance(record.get("traj"), list):
+            findings.add("missing-trajectory", "there is no trajectory", run=run_id)
+        parts = [list(_items(message)) for message in objects(record.get("traj"))]
+        info = mapping(record.get("info"))
+        reward = number(record.get("reward"), findings, "[].reward")
+        if reward is None:
+            findings.add("missing-reward", "no reward is recorded; success is unknown", run=run_id)
+        if "reward_info" in info and info["reward_info"] is None:
+            message = "reward_info is null: the benchmark did not check this run; its reward is kept"
+            findings.add("missing-reward-info", message, run=run_id)
+        log.defaulted["RUN_FINISHED.cost"] += 1
+        run = TraceRun(
+            run_id=run_id,
+            agent=named.agent,
+            record=record,
             task_id=task_id,
             task_repeat=trial,
-            graph=self._graph(graph, task_id, run_id),
+            graph=graph,
+            items=[item for part in parts for item in part],
+            success=None if reward is None else abs(reward - 1) < SUCCESS_WITHIN,
+            steps=sum(text(each.get("role")) == "assistant" for each in objects(record.get("traj"))),
+            metrics=_metrics(info, reward, findings),
+            error=text(info.get("error")),
             metadata={
                 "format": "tau-bench",
                 "timestamps": "synthesised",
                 "source_task_id": source_task,
-                **described(mapping(mapping(record.get("info")).get("task")).get("instruction")),
+                **described(mapping(info.get("task")).get("instruction")),
             },
+            claimed=True,
         )
-        chat = Conversation(
-            run,
-            task_id=task_id,
-            tools=self._survey.tools[task_id],
-            log=log,
-            tidier=self._tidier,
-            now=start + TICK,
-        )
-        steps, self.places = _write_messages(record, chat, log)
-        self._finish(run, record, chat, steps)
-        return run
-
-    def conclude(self) -> None:
-        """Notes what is true of the file as a whole."""
-        findings = self._log.findings
-        if not self._log.runs:
-            return
-        if not (self._file.named or self._intake.agent):
-            message = f"the file name has no agent; assuming {clip(self._agent)!r}"
-            findings.add("unknown-agent", message, hint="Name the agent, or the file <agent>-<domain>.json.")
-        if self._file.domain is None:
-            message = "the file name has no domain; taken from the agent's instructions if possible"
-            findings.add("unknown-domain", message, hint="Name the file <agent>-<domain>.json.")
-        message = "no times are recorded; generated so that trials follow one another"
-        findings.add("synthetic-timestamps", message, severity="note")
-
-    def _graph(self, graph: PlanGraph | None, task_id: str, run_id: str) -> str | None:
-        """The id under which the plan graph is kept."""
-        findings = self._log.findings
-        if graph is None:
-            message = "no record of the task has expectations; no plan graph"
-            findings.add("no-expected-actions-recorded", message, run=run_id)
-            return None
-        if not graph.sub_goals and task_id not in self._expecting_nothing:
-            self._expecting_nothing.add(task_id)
-            message = f"nothing was expected of {clip(task_id)}; its runs are unscored"
-            findings.add("nothing-expected", message, severity="note")
-        return self._intake.graphs.add(graph, self._log)
-
-    def _finish(self, run: RunDraft, record: dict[str, Any], chat: Conversation, steps: int) -> None:
-        findings, info = self._log.findings, mapping(record.get("info"))
-        reward = number(record.get("reward"), findings, "[].reward")
-        if reward is None:
-            findings.add("missing-reward", "no reward is recorded; success is unknown", run=run.run_id)
-        if "reward_info" in info and info["reward_info"] is None:
-            message = "reward_info is null: the benchmark did not check this run; its reward is kept"
-            findings.add("missing-reward-info", message, run=run.run_id)
-        self._log.defaulted["RUN_FINISHED.cost"] += 1
-        run.add(
-            RunFinished,
-            chat.now,
-            success=None if reward is None else abs(reward - 1) < SUCCESS_WITHIN,
-            cost=None,
-            steps=steps,
-            metrics=_metrics(info, reward, findings),
-            error=text(info.get("error")),
-        )
+        if labels is not None:
+            places = [sum(map(len, parts[:number])) for number in range(len(parts))]
+            labels.add_to(run, source_task, places, log)
+        yield run
 
 
-def _write_messages(record: dict[str, Any], chat: Conversation, log: FileLog) -> tuple[int, list[int]]:
-    """Puts the trajectory down; returns the number of the agent's messages, and where each message begins."""
-    if not isinstance(record.get("traj"), list):
-        log.findings.add("missing-trajectory", "there is no trajectory", run=chat.run.run_id)
-    steps, places = 0, []
-    for message in objects(record.get("traj")):
-        places.append(len(chat.run.drafts))
-        role = text(message.get("role")) or "unknown"
-        if role == "tool":
-            content = message.get("content")
-            # Errors of tau-bench's tools begin so.
-            ok = not (isinstance(content, str) and content.startswith("Error"))
-            chat.answer(text(message.get("tool_call_id")), content, ok=ok)
-            continue
-        steps += role == "assistant"
-        chat.say(role, message.get("content"))
-        for call_id, called in _calls(message):
-            chat.call(call_id, called.get("name"), called.get("arguments"))
-    return steps, places
+def _items(message: dict[str, Any]) -> Iterator[Item]:
+    role, content = text(message.get("role")) or "unknown", message.get("content")
+    if role == "tool":
+        # Errors of tau-bench's tools begin so.
+        ok = not (isinstance(content, str) and content.startswith("Error"))
+        yield Answered(content=content, source_id=text(message.get("tool_call_id")), ok=ok)
+        return
+    yield Utterance(role=role, content=content)
+    for call_id, called in _calls(message):
+        yield Called(tool=called.get("name"), arguments=called.get("arguments"), source_id=call_id)
 
 
 def _calls(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, Any]]]:
@@ -255,7 +209,7 @@ def _calls(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, Any]
         yield text(call.get("id")), mapping(call.get("function"))
 
 
-def _metrics(info: dict[str, Any], reward: float | None, findings: Findings) -> dict[str, float]:
+def _metrics(info: dict[str, Any], reward: float | None, findings: Findings) -> dict[str, float | bool]:
     parts = mapping(mapping(info.get("reward_info")).get("info"))
     read = {
         "reward": reward,

@@ -105,6 +105,10 @@ class TraceFiles:
         """The name of the file that is being read, without the ending."""
         return self._files[self.place].stem
 
+    def log(self, place: int) -> FileLog:
+        """The account of one of them."""
+        return self._files[place].log
+
     def values(self) -> Iterator[Any]:
         """The JSON values of all files, one by one."""
         for place, file in enumerate(self._files):
@@ -148,12 +152,13 @@ class Traces:
         for trace, records in self._records.items():
             once = read_once(records, lambda record: text(record.get(key)), what, self._files.findings)
             for run in read(trace, once):
-                run.files = self.places(trace)
+                run.files = self.logs(trace)
                 yield run
 
-    def places(self, *traces: str) -> tuple[int, ...]:
-        """The files that traces are in, by their place among those read together."""
-        return tuple(dict.fromkeys(place for trace in traces for place in self._places.get(trace, ())))
+    def logs(self, *traces: str) -> list[FileLog]:
+        """The accounts of the files that traces are in."""
+        places = dict.fromkeys(place for trace in traces for place in self._places.get(trace, ()))
+        return [self._files.log(place) for place in places]
 
 
 def linked(sources: Sequence[Source]) -> list[list[Source]]:

@@ -7,20 +7,20 @@ spoke, which tool was called with what, what came back, which plan was written d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from untaken.ledger import Plan, RunFinished, RunStarted, Verdict
+from untaken.ledger import AnyEvent, Draft, Plan, RunFinished, RunStarted
 from untaken.plans import Check, PlanGraph, SubGoal
 from untaken.traces.intake import Intake, SessionCopy, digests
 from untaken.traces.losses import FileLog
 from untaken.traces.output import ledger_name
 from untaken.traces.readings import cut_name, first_text, items, mapping, text
-from untaken.traces.recording import TICK, Conversation, RunDraft, Side, synthetic_start, tool_name
+from untaken.traces.recording import TICK, Conversation, Side, synthetic_start, tool_name
 from untaken.traces.tidy import Tidier
 
 UNKNOWN_TASK: Final = "unknown"
@@ -44,13 +44,14 @@ class Utterance(Struct, frozen=True, kw_only=True):
 
 
 class Called(Struct, frozen=True, kw_only=True):
-    """A call; `arguments` is a mapping, or JSON text as many formats have it."""
+    """A call; `arguments` is a mapping, or JSON text as many formats have it. `chosen`: among other tools."""
 
     tool: Any
     arguments: Any = None
     source_id: str | None = None
     at: datetime | None = None
     side: Side = "agent"
+    chosen: bool = True
 
 
 class Answered(Struct, frozen=True, kw_only=True):
@@ -62,23 +63,15 @@ class Answered(Struct, frozen=True, kw_only=True):
     at: datetime | None = None
 
 
-class Planned(Struct, frozen=True, kw_only=True):
-    """A plan written down outside of a tool call."""
+class Recorded(Struct, frozen=True):
+    """An event as it is written, such as a plan made outside of a tool call, or a recorded verdict."""
 
-    sub_goals: tuple[str, ...]
+    event: type[AnyEvent]
+    fields: Mapping[str, Any]
     at: datetime | None = None
 
 
-class Judged(Struct, frozen=True, kw_only=True):
-    """A verdict on a sub-goal that is recorded with the run; `passed` is ``None`` where undecided."""
-
-    sub_goal: str
-    passed: bool | None
-    by: str = "test"
-    reason: str | None = None
-
-
-Item = Utterance | Called | Answered | Planned
+Item = Utterance | Called | Answered | Recorded
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,13 +87,16 @@ class TraceRun:
         success, cost, error, limit: how it ended; `cost` in US dollars, ``None`` where it is not priced.
         steps: turns of the agent; by default the calls made, or what the agent said where it made none.
         metrics: tokens, durations, rewards.
-        verdicts: on sub-goals of `graph`.
-        graph: the plan graph that comes with the trace.
-        files: of files that are read together, the places of those that it is in; by default all.
+        graph: the plan graph that comes with the trace, or the id of one that is kept.
+        files: of files that are read together, the accounts of those that it is in; by default all.
+        closing: each gives events after its end, such as labels, by the events so far and the place among
+            these at which each item begins.
         outcome_named: whether a finding says why the recorded outcome is not used.
         session_id: of a session that may have been exported before, when it was shorter; empty where
             none is recorded, and its copies are known by their moments. ``None``: whatever the id is, each
             record is a run.
+        claimed: whether its importer has claimed its id (`Intake.claim`), settled on the agent's name and
+            keeps account of what is not recorded.
     """
 
     run_id: str
@@ -123,11 +119,12 @@ class TraceRun:
     limit: str | None = None
     metrics: dict[str, float | bool] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
-    verdicts: list[Judged] = field(default_factory=list)
-    graph: PlanGraph | None = None
-    files: tuple[int, ...] = ()
+    graph: PlanGraph | str | None = None
+    files: Sequence[FileLog] = ()
+    closing: list[Callable[[Sequence[Draft], Sequence[int]], Iterable[Draft]]] = field(default_factory=list)
     outcome_named: bool = False
     session_id: str | None = None
+    claimed: bool = False
 
     @property
     def tools(self) -> set[str]:
@@ -186,14 +183,16 @@ def write_traces(
     with intake.ledger(stem) as write:
         together = (log, *about)
         for trace in traces:
-            homes = [together[place] for place in trace.files] or together
-            run_id = intake.claim(trace.run_id, trace.record, homes[0], _copy(trace, ledger_name(stem), log))
-            if run_id is None:
-                continue
-            draft = _draft(
-                run_id, trace, tools.get(trace.task_id, set()), intake=intake, log=homes[0], tidier=tidier
-            )
-            write(draft, *homes)
+            homes = trace.files or together
+            run_id: str | None = trace.run_id
+            if not trace.claimed:
+                copy = _copy(trace, ledger_name(stem), log)
+                run_id = intake.claim(trace.run_id, trace.record, homes[0], copy)
+                homes[0].run_id = run_id or homes[0].run_id
+            if run_id is not None:
+                used = tools.get(trace.task_id, set())
+                trace.run_id = run_id
+                write(run_id, _drafts(trace, used, intake=intake, log=homes[0], tidier=tidier), homes)
 
 
 def tools_by_task(traces: Iterable[TraceRun]) -> dict[str, set[str]]:
@@ -251,20 +250,21 @@ def _copy(trace: TraceRun, ledger: str, log: FileLog) -> SessionCopy | None:
     return SessionCopy(cut_name(trace.run_id), key, found, ledger, log)
 
 
-def _draft(
-    run_id: str, trace: TraceRun, tools: set[str], *, intake: Intake, log: FileLog, tidier: Tidier
-) -> RunDraft:
-    run = RunDraft(run_id=run_id, origin=trace.record if trace.origin is None else trace.origin)
+def _drafts(trace: TraceRun, tools: set[str], *, intake: Intake, log: FileLog, tidier: Tidier) -> list[Draft]:
     timed = trace.started is not None
     start = trace.started or synthetic_start(trace.task_repeat or 0)
     if not timed:
         message = "no times are recorded; generated so that trials follow one another"
         log.findings.once("synthetic-timestamps", message, severity="note")
-    graph = intake.graphs.add(trace.graph, log) if trace.graph is not None else None
-    run.add(
+    graph = intake.graphs.add(trace.graph, log) if isinstance(trace.graph, PlanGraph) else trace.graph
+    tick = timedelta(0) if timed else TICK  # recorded times are not moved
+    chat = Conversation(
+        trace.run_id, task_id=trace.task_id, tools=tools, log=log, tidier=tidier, now=start + tick, tick=tick
+    )
+    chat.add(
         RunStarted,
         start,
-        agent=intake.agent_name(intake.agent or trace.agent, log),
+        agent=trace.agent if trace.claimed else intake.agent_name(intake.agent or trace.agent, log),
         task_id=cut_name(trace.task_id),
         task_repeat=trace.task_repeat,
         graph=graph,
@@ -274,23 +274,19 @@ def _draft(
         kind=trace.kind,
         metadata=trace.metadata or None,
     )
-    tick = timedelta(0) if timed else TICK  # recorded times are not moved
-    chat = Conversation(
-        run, task_id=trace.task_id, tools=tools, log=log, tidier=tidier, now=start + tick, tick=tick
-    )
+    places = []
     for item in trace.items:
+        places.append(len(chat.drafts))
         _write_item(item, chat, timed=timed)
-    for verdict in trace.verdicts:
-        run.add(
-            Verdict,
-            chat.now,
-            sub_goal=cut_name(verdict.sub_goal),
-            passed=verdict.passed,
-            by=verdict.by,
-            reason=verdict.reason,
-        )
-    _finish(trace, chat, log)
-    return run
+    end = _end(trace, log)
+    origin = trace.record if trace.origin is None else trace.origin
+    silent = trace.claimed or trace.outcome_named or trace.success is not None
+    intake.outcomes.settle(trace.run_id, origin, end, log.findings, silent=silent)
+    # Clocks of a trace may disagree: no run ends before its last event.
+    chat.add(RunFinished, max(trace.finished or chat.now, chat.now), **end)
+    for more in trace.closing:
+        chat.drafts += [*more(chat.drafts, places)]
+    return chat.drafts
 
 
 def _write_item(item: Item, chat: Conversation, *, timed: bool) -> None:
@@ -300,12 +296,12 @@ def _write_item(item: Item, chat: Conversation, *, timed: bool) -> None:
         chat.say(item.role, item.content)
     elif isinstance(item, Answered):
         chat.answer(item.source_id, item.content, ok=item.ok)
-    elif isinstance(item, Planned):
-        chat.run.add(Plan, chat.now, sub_goals=list(item.sub_goals))
+    elif isinstance(item, Recorded):
+        chat.add(item.event, chat.now, **item.fields)
     else:
-        arguments = chat.call(item.source_id, item.tool, item.arguments, item.side)
+        arguments = chat.call(item.source_id, item.tool, item.arguments, item.side, chosen=item.chosen)
         if plan := planned_by(item.tool, arguments):
-            chat.run.add(Plan, chat.now, sub_goals=plan)
+            chat.add(Plan, chat.now, sub_goals=plan)
 
 
 def planned_by(tool: Any, arguments: Mapping[str, Any]) -> list[str]:
@@ -329,25 +325,23 @@ def _checklist(listed: str) -> list[str]:
     return [line[3:].strip() for line in lines if line[:1] == "[" and line[2:3] == "]"]
 
 
-def _finish(trace: TraceRun, chat: Conversation, log: FileLog) -> None:
-    chat.run.needs_outcome = trace.success is None and not trace.outcome_named
-    cost = trace.cost or None
-    if trace.cost == 0:
-        message = "a cost of 0 is recorded: the model has no price, so the cost is unknown"
-        log.findings.once("unpriced-cost", message)
-    if cost is None:
-        log.defaulted["RUN_FINISHED.cost"] += 1
-    if trace.steps is None:
-        log.synthesised["RUN_FINISHED.steps"] += 1
-    # Clocks of a trace may disagree: no run ends before its last event.
-    end = trace.finished if trace.finished is not None and trace.finished >= chat.now else chat.now
-    chat.run.add(
-        RunFinished,
-        end,
-        success=trace.success,
-        cost=cost,
-        steps=trace.turns,
-        metrics=trace.metrics or None,
-        error=trace.error,
-        limit=trace.limit,
-    )
+def _end(trace: TraceRun, log: FileLog) -> dict[str, Any]:
+    """How it ended, in the fields of RUN_FINISHED."""
+    cost = trace.cost
+    if not trace.claimed:
+        if cost == 0:
+            message = "a cost of 0 is recorded: the model has no price, so the cost is unknown"
+            log.findings.once("unpriced-cost", message)
+        cost = cost or None
+        if cost is None:
+            log.defaulted["RUN_FINISHED.cost"] += 1
+        if trace.steps is None:
+            log.synthesised["RUN_FINISHED.steps"] += 1
+    return {
+        "success": trace.success,
+        "cost": cost,
+        "steps": trace.steps if trace.claimed else trace.turns,
+        "metrics": trace.metrics or None,
+        "error": trace.error,
+        "limit": trace.limit,
+    }

@@ -17,12 +17,11 @@ from typing import Any, Final
 
 from untaken.ledger import (
     BLAMED,
+    Draft,
     Evidence,
     Message,
     Observation,
     Plan,
-    RunFinished,
-    RunStarted,
     SkillSelection,
     State,
     ToolCall,
@@ -34,12 +33,13 @@ from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings, clip
 from untaken.traces.readings import cut_name, mapping, objects, text, truth, whole
-from untaken.traces.recording import EPOCH, TICK, DecisionRoom, RunDraft
+from untaken.traces.recording import EPOCH, TICK, DecisionRoom
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, under
 from untaken.traces.trace_file import TraceFile
+from untaken.traces.trace_run import Item, Recorded, TraceRun, write_traces
 from untaken.traces.who_and_when_texts import (
     ORCHESTRATOR,
     UNREAD,
@@ -113,7 +113,8 @@ def _write(source: Source, labels: AgentRxLabels, intake: Intake) -> None:
     if file is None:
         return
     log = file.log
-    with intake.contained(log), intake.ledger(file.ledger) as write:
+
+    def runs() -> Iterator[TraceRun]:
         for number, value in enumerate(_records(file, labels)):
             record, held = file.tidier.record(value, "")
             log.records += 1
@@ -126,8 +127,11 @@ def _write(source: Source, labels: AgentRxLabels, intake: Intake) -> None:
                 file.refuse(f"record {number} is no Who&When record: it has no history")
                 continue
             stem = f"{source.stem}/{number}" if number else source.stem
-            if (run := write_record(record, stem, intake, log, labels)) is not None:
-                write(run, log)
+            if (run := _run(record, stem, intake, log, labels)) is not None:
+                yield run
+
+    with intake.contained(log):
+        write_traces(runs(), file.ledger, intake=intake, log=log, tidier=file.tidier, tools={})
 
 
 def _records(file: TraceFile, labels: AgentRxLabels) -> Iterator[Any]:
@@ -182,9 +186,9 @@ def decision_context(progress: Progress, last: str | None) -> dict[str, Any]:
     return {**progress.flags, "last_speaker": last or _HUMAN}
 
 
-def write_record(
+def _run(
     record: Mapping[str, Any], stem: str, intake: Intake, log: FileLog, labels: AgentRxLabels
-) -> RunDraft | None:
+) -> TraceRun | None:
     """The run of one record with its labels; ``None`` for one that is there already."""
     entries = [_entry(one) for one in record["history"]]
     name = set_of(entries)
@@ -196,13 +200,26 @@ def write_record(
     run_id = intake.claim(f"who-and-when/{agent}/{stem}", record, log)
     if run_id is None:
         return None
-    run = RunDraft(run_id=run_id, origin=record)
     log.synthesised["RUN_STARTED.agent"] += not intake.agent
-    run.add(
-        RunStarted,
-        EPOCH,
+    history = _History(run_id, entries, log)
+    for entry in entries:
+        history.add(entry)
+    if not entries:
+        log.findings.add("missing-trajectory", "the history is empty", run=run_id)
+    log.defaulted["RUN_FINISHED.cost"] += 1
+    message = "no times are recorded; generated so that all runs start together"
+    intake.findings.once("synthetic-timestamps", message, severity="note")
+    run = TraceRun(
+        run_id=run_id,
         agent=agent,
         task_id=_task_id(record, stem),
+        record=record,
+        items=history.items,
+        started=EPOCH,
+        finished=history.now,
+        success=_success(record, run_id, log, labelled=labelled or again),
+        steps=history.steps,
+        limit=history.limit,
         metadata={
             "format": "who-and-when",
             "set": name,
@@ -210,32 +227,19 @@ def write_record(
             **{key: record[key] for key in METADATA if record.get(key) is not None},
             **described(record.get("question"), record.get("ground_truth")),
         },
+        claimed=True,
     )
-    builder = RunBuilder(run, entries, log)
-    for entry in entries:
-        builder.add(entry)
-    if not entries:
-        log.findings.add("missing-trajectory", "the history is empty", run=run_id)
-    log.defaulted["RUN_FINISHED.cost"] += 1
-    run.add(
-        RunFinished,
-        builder.now,
-        success=_success(record, run_id, log, labelled=labelled or again),
-        cost=None,
-        steps=builder.steps,
-        limit=builder.limit,
-    )
-    message = "no times are recorded; generated so that all runs start together"
-    intake.findings.once("synthetic-timestamps", message, severity="note")
-    if labelled:
-        _label(run, record, entries, builder, log)
-    elif not again:
-        log.findings.add("missing-label", "no mistake is labelled", run=run_id)
 
     def spelled(name: str) -> str:
         return _spelled(name, entries, run_id, log.findings)
 
-    labels.add_to(run, asked, builder.at, log, spelled=spelled)
+    if labelled:
+        run.closing.append(
+            lambda _, places: [_label(run, record, entries, [places[at] for at in history.at], log)]
+        )
+    elif not again:
+        log.findings.add("missing-label", "no mistake is labelled", run=run_id)
+    labels.add_to(run, asked, history.at, log, spelled=spelled)
     return run
 
 
@@ -246,21 +250,23 @@ def _task_id(record: Mapping[str, Any], stem: str) -> str:
     return cut_name(f"who-and-when-{stated or digest or stem}")
 
 
-class RunBuilder:
+class _History:
     """Puts a history down: entry n becomes the n-th MESSAGE or OBSERVATION of the run.
 
     Attributes:
-        at: `seq` of the event that holds each entry.
+        items: the events.
+        at: which of them holds each entry.
         steps: entries of agents, in number: neither people's nor a terminal's.
         limit: what made the orchestrator stop, where that was a limit.
     """
 
-    def __init__(self, run: RunDraft, entries: list[HistoryEntry], log: FileLog) -> None:
+    def __init__(self, run_id: str, entries: list[HistoryEntry], log: FileLog) -> None:
+        self.items: list[Item] = []
         self.at: list[int] = []
         self.steps = 0
         self.limit: str | None = None
         self.now = EPOCH + TICK
-        self._run = run
+        self._run_id = run_id
         self._log = log
         # Everybody whom the orchestrator chose is the team, until a plan names it.
         self._team = tuple(sorted({cut_name(name) for each in entries if (name := chosen_by(each.role))}))
@@ -286,11 +292,11 @@ class RunBuilder:
             self._consider(content)
 
     def _add(self, kind: Any, **fields: Any) -> None:
-        self._run.add(kind, self.now, **fields)
+        self.items.append(Recorded(kind, fields, self.now))
         self.now += TICK
 
     def _put(self, kind: Any, **fields: Any) -> None:
-        self.at.append(len(self._run.drafts))  # labels count entries of the history, evidence counts events
+        self.at.append(len(self.items))  # labels count entries of the history, evidence counts events
         self._add(kind, **fields)
 
     def _consider(self, thought: str) -> None:
@@ -309,7 +315,7 @@ class RunBuilder:
         progress = progress_in(thought, self._log.findings)
         if progress is None:
             message = f"the ledger in entry {len(self.at) - 1} is broken JSON; its flags are unknown"
-            self._log.findings.add("unreadable-progress", message, run=self._run.run_id)
+            self._log.findings.add("unreadable-progress", message, run=self._run_id)
         self._progress = progress or UNREAD
         patch = {**self._progress.flags, "next_speaker": self._progress.next_speaker}
         self._add(State, state=patch)
@@ -319,7 +325,7 @@ class RunBuilder:
         named = self._progress.next_speaker
         if named is not None and named.casefold() != chosen.casefold():
             message = f"the ledger names {clip(named)!r}, the orchestrator chose {clip(chosen)!r}"
-            self._log.findings.add("choice-differs-from-ledger", message, run=self._run.run_id)
+            self._log.findings.add("choice-differs-from-ledger", message, run=self._run_id)
         if not self._room.takes(self._team):
             return
         context = decision_context(self._progress, self._last)
@@ -360,8 +366,8 @@ def _success(record: Mapping[str, Any], run_id: str, log: FileLog, *, labelled: 
 
 
 def _label(
-    run: RunDraft, record: Mapping[str, Any], entries: list[HistoryEntry], builder: RunBuilder, log: FileLog
-) -> None:
+    run: TraceRun, record: Mapping[str, Any], entries: list[HistoryEntry], places: Sequence[int], log: FileLog
+) -> Draft:
     """The failing agent and step as a verdict, pointing at the event of the step."""
     findings = log.findings
     blamed = text(record.get("mistake_agent"))
@@ -378,16 +384,15 @@ def _label(
         if blamed is not None and entry.speaker.casefold() != blamed.casefold():
             message = f"{clip(blamed)!r} is blamed for step {step}, where {clip(entry.role)!r} speaks"
             findings.add("label-differs-from-speaker", message, run=run.run_id)
-        evidence = [Evidence(seq=builder.at[step], quote=first_line(entry.content, _QUOTE_CHARS))]
-    run.add(
-        Verdict,
-        builder.now + TICK,  # people label a run that is over
-        sub_goal=cut_name(f"{BLAMED}{blamed or 'the team'}"),  # a label may name a step alone
-        passed=False,
-        by=BY,
-        evidence=evidence,
-        reason=text(record.get("mistake_reason")),
-    )
+        evidence = [Evidence(seq=places[step], quote=first_line(entry.content, _QUOTE_CHARS))]
+    verdict = {
+        "sub_goal": cut_name(f"{BLAMED}{blamed or 'the team'}"),  # a label may name a step alone
+        "passed": False,
+        "by": BY,
+        "evidence": evidence,
+        "reason": text(record.get("mistake_reason")),
+    }
+    return Draft(Verdict, verdict, (run.finished or EPOCH) + TICK)  # people label a run that is over
 
 
 def _spelled(blamed: str, entries: list[HistoryEntry], run_id: str, findings: Findings) -> str:

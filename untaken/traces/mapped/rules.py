@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from untaken.ledger import Plan
 from untaken.plans import Path
 from untaken.traces.losses import clip
 from untaken.traces.mapped.terms import MappingTerms, Scope, Term, is_filled
 from untaken.traces.messages import FIELDS, is_message, message_items
 from untaken.traces.readings import items, moment, text
-from untaken.traces.trace_run import Answered, Called, Item, Planned, Utterance
+from untaken.traces.trace_run import Answered, Called, Item, Recorded, Utterance
 
 Rule = Callable[[Scope], Iterator[Item] | None]
 """The items of an element; ``None`` where the rule does not fit it."""
@@ -144,7 +145,7 @@ class Rules:
             given = term(scope)
             steps = [words for each in items(given) or [given] if (words := text(each))]
             if steps:
-                yield Planned(sub_goals=tuple(steps), at=scope.now)
+                yield Recorded(Plan, {"sub_goals": steps}, scope.now)
 
         return plan
 
