@@ -60,7 +60,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         digest = sha256("".join(file.log.sha256 for file, _ in read).encode()).hexdigest()
         first, record = read[0]
         stem = f"{_category(record, first.source)}-{digest[:8]}"
-        write_traces(_runs(read, intake), stem, intake=intake, log=first.log, tidier=first.tidier, tools={})
+        write_traces(_runs(read, intake), stem, intake=intake, log=first.log, tools={})
 
 
 def _read(source: Source, intake: Intake) -> tuple[TraceFile, dict[str, Any]] | None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import Amounts, spend, with_cost
 from untaken.traces.task_texts import described
 from untaken.traces.trace_file import text_converter
@@ -32,10 +32,9 @@ _COST: Final = re.compile(r"Cost: \$([0-9.]{1,12}) (?:message|send)")
 _UNITS: Final = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """A line that begins a session."""
-    known = any(_BEGINS.match(line) for line in sample.text[:10_000].splitlines())
-    return Confidence.CERTAIN if known else Confidence.NO
+    return any(_BEGINS.match(line) for line in sample.text[:10_000].splitlines())
 
 
 def _sessions(written: str, stem: str, findings: Findings) -> Iterator[TraceRun]:
@@ -146,7 +145,7 @@ IMPORTER: Final = importer(
     extensions=(".aider.chat.history.md", "aider.chat.history.md"),
     what="Sessions of Aider from its Markdown history: what was asked, answered, edited and spent.",
     recognise=recognise,
-    convert=text_converter(_sessions, "sessions", "no session of Aider begins in it"),
+    convert=text_converter(_sessions, "no session of Aider begins in it"),
     agent=("(Models: in what Aider prints)",),
     model=("(Models: in what Aider prints)",),
     version=("(Aider v… in what it prints)",),

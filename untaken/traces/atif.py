@@ -20,7 +20,7 @@ from untaken.traces.readings import first_text, items, mapping, moment, objects,
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
 from untaken.traces.spending import spend, usage
-from untaken.traces.tidy import Places, Tidier, under
+from untaken.traces.tidy import Places, under
 from untaken.traces.trace_file import TraceFile
 from untaken.traces.trace_run import (
     UNKNOWN_TASK,
@@ -251,7 +251,6 @@ def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
         f"{stem}-{log.sha256[:8]}{f'-{first.place}' if first.place else ''}",
         intake=intake,
         log=log,
-        tidier=Tidier(PLACES, log.findings),
         # Once each: one file may hold several parts of a chain.
         about=list({part.log.name: part.log for part in chain[1:] if part.log is not log}.values()),
     )

@@ -15,7 +15,7 @@ from untaken.traces.losses import Findings
 from untaken.traces.otel_kinds import usage_attributes
 from untaken.traces.otel_spans import Span, below, score_event, span_of
 from untaken.traces.readings import amount, first_text, items, mapping, objects, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import usage
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places
@@ -48,13 +48,13 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """Rows that name their span, its root, and its parents or attributes."""
     inner = (*objects(sample.first.get("events")), *objects(sample.first.get("data")))
-    for row in map(mapping, (*sample.records, *inner)):
-        if {"span_id", "root_span_id"} <= row.keys() and row.keys() & {"span_parents", "span_attributes"}:
-            return Confidence.CERTAIN
-    return Confidence.NO
+    return any(
+        {"span_id", "root_span_id"} <= row.keys() and row.keys() & {"span_parents", "span_attributes"}
+        for row in map(mapping, (*sample.records, *inner))
+    )
 
 
 def trace_run(trace: str, rows: Sequence[Row], findings: Findings) -> TraceRun:

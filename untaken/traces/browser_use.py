@@ -13,7 +13,7 @@ from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.outcome_fields import outcome_from
 from untaken.traces.readings import first_text, mapping, moment, objects, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import spend, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile, converter
@@ -35,14 +35,10 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """A history of steps, each with what the model gave, what came of it, and the state of the browser."""
     steps = objects(sample.first.get("history"))[:1]
-    return (
-        Confidence.CERTAIN
-        if steps and {"model_output", "result", "state"} <= steps[0].keys()
-        else Confidence.NO
-    )
+    return any({"model_output", "result", "state"} <= step.keys() for step in steps)
 
 
 def _run(document: Mapping[str, Any], name: str, findings: Findings) -> TraceRun:

@@ -13,7 +13,7 @@ from untaken.numbers import counted
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.readings import items, mapping, moment, objects, parsed, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sessions import session_run
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, under
@@ -36,16 +36,10 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """A tree of messages under `mapping`, with the node that is shown."""
-    for record in sample.records[:3]:
-        document = mapping(record)
-        nodes = mapping(document.get("mapping"))
-        if nodes and any(
-            "message" in mapping(node) and "children" in mapping(node) for node in nodes.values()
-        ):
-            return Confidence.CERTAIN
-    return Confidence.NO
+    trees = (mapping(mapping(record).get("mapping")).values() for record in sample.records[:3])
+    return any({"message", "children"} <= mapping(node).keys() for nodes in trees for node in nodes)
 
 
 def _unfolded(document: Mapping[str, Any]) -> dict[str, Any]:

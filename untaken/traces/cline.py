@@ -21,7 +21,7 @@ from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import messages_once
 from untaken.traces.messages import message_items
 from untaken.traces.readings import first_text, mapping, moment, objects, parsed, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sessions import session_run
 from untaken.traces.sources import Source
 from untaken.traces.spending import Amounts, left_behind, spend, usage, with_cost
@@ -76,16 +76,12 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """The interface messages say what they are; a task's messages are known by their file's name."""
-    name = PurePosixPath(sample.name).name
-    first = sample.first
-    if {"ts", "type"} <= first.keys() and not {"say", "ask"}.isdisjoint(first):
-        return Confidence.CERTAIN
-    if name == API and "role" in first:
-        return Confidence.CERTAIN
+    name, first = PurePosixPath(sample.name).name, sample.first
+    shown = {"ts", "type"} <= first.keys() and not {"say", "ask"}.isdisjoint(first)
     is_metadata = name == METADATA and not {"files_in_context", "model_usage"}.isdisjoint(first)
-    return Confidence.CERTAIN if is_metadata else Confidence.NO
+    return shown or (name == API and "role" in first) or is_metadata
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
@@ -110,7 +106,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             if run is None:
                 by.refuse("no message of a task is in it")
                 continue
-            write_traces([run], by.ledger, intake=intake, log=by.log, tidier=by.tidier, about=about)
+            write_traces([run], by.ledger, intake=intake, log=by.log, about=about)
 
 
 def _tasks(sources: Sequence[Source]) -> dict[str, dict[str, Source]]:

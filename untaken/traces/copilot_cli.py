@@ -13,7 +13,7 @@ from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.readings import first_text, mapping, moment, objects, text
 from untaken.traces.recording import Side
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sessions import named_by_file, session_run, sessions_in
 from untaken.traces.spending import Spending, added, named_apart, spend, usage
 from untaken.traces.tidy import Places
@@ -67,15 +67,13 @@ PLACES: Final = Places(
 )  # fmt: skip
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """Events with the dotted names of Copilot, each of which has its data."""
-    for record in map(mapping, sample.records):
-        data = record.get("data")
-        if isinstance(data, dict) and (
-            (record.get("type") in STARTS and "sessionId" in data) or record.get("type") in KNOWN
-        ):
-            return Confidence.CERTAIN
-    return Confidence.NO
+    return any(
+        isinstance(data := record.get("data"), dict)
+        and ((record.get("type") in STARTS and "sessionId" in data) or record.get("type") in KNOWN)
+        for record in map(mapping, sample.records)
+    )
 
 
 def _named(event: Event) -> str | None:

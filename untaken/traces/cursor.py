@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from untaken.traces.importer import importer
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sessions import session_run
 from untaken.traces.task_texts import described
 from untaken.traces.trace_file import text_converter
@@ -19,10 +19,9 @@ SPEAKERS: Final = {"**User**": "user", "**Cursor**": "assistant"}
 RULE: Final = "---"
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """The line under the title says that Cursor exported it."""
-    known = any(_EXPORTED.match(line) for line in sample.text[:10_000].splitlines())
-    return Confidence.CERTAIN if known else Confidence.NO
+    return any(_EXPORTED.match(line) for line in sample.text[:10_000].splitlines())
 
 
 def _chats(written: str, *_: object) -> Iterator[TraceRun]:
@@ -90,7 +89,7 @@ IMPORTER: Final = importer(
     extensions=(".md",),
     what="Chats that Cursor exports as Markdown: one run a chat, with what was said.",
     recognise=recognise,
-    convert=text_converter(_chats, "chats", "no chat of Cursor begins in it"),
+    convert=text_converter(_chats, "no chat of Cursor begins in it"),
     agent=("(always cursor)",),
     version=("(of Cursor, under the title)",),
     task=("(the title)",),

@@ -142,8 +142,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             for bundle in bundles
         )
         log = next(iter(tasks.values()))[0].logs()[0]
-        tidier = Tidier(_SHEET, log.findings)
-        write_traces(runs, f"devai-{agent}", intake=intake, log=log, tidier=tidier, tools={})
+        write_traces(runs, f"devai-{agent}", intake=intake, log=log, tools={})
 
 
 def _sort(source: Source, content: str, log: FileLog, tasks_found: _TaskRecords) -> None:

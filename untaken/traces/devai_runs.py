@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -74,10 +74,8 @@ def run_of(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Intake
     """The run of a bundle."""
     log = bundle.logs()[0]
     steps = _steps(bundle.trajectory, intake)
-    totals, items = None, []
-    if steps and bundle.trajectory:
-        totals = DevAITotals()
-        items = step_items(totals, steps, EPOCH + TICK, bundle.trajectory[1])
+    of_steps = bundle.trajectory[1] if bundle.trajectory else log
+    items, end = _happened(steps, of_steps) if steps else ([], 0.0)
     judges = sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))  # people first
     now = items[-1].at or EPOCH if items else EPOCH
     for by in judges:
@@ -86,32 +84,38 @@ def run_of(bundle: Bundle, plan: Sheet | None, graph: str | None, intake: Intake
             items.append(Recorded(Verdict, fields, now))
     # Judges of DevAI say nothing of a run as a whole.
     human = [one.sheet for one in bundle.judgments.values() if one.by.startswith("human:")]
-    metrics: dict[str, bool | float] = totals.metrics() if totals else {}
+    figures: dict[str, bool | float | None] = {}
+    for name in ("input_tokens", "output_tokens") if steps else ():
+        used = (mapping(step.get("step_usage")).get(name) for step in steps)
+        figures[name] = _total([number(each, of_steps.findings, name) for each in used])
+    if steps:
+        figures["total_time"] = end
     for sheet in human:
         flags = {
             "satisfied_all_requirements": sheet.all_requirements,
             "satisfied_all_preferences": sheet.all_preferences,
         }
-        metrics |= {key: value for key, value in flags.items() if value is not None}
-    if totals is None:
+        figures |= {key: value for key, value in flags.items() if value is not None}
+    if not steps:
         log.defaulted["RUN_FINISHED.steps"] += 1
         log.defaulted["RUN_FINISHED.cost"] += 1
     message = "DevAI records no dates; generated from 2000-01-01"
     intake.findings.once("synthetic-timestamps", message, severity="note")
+    models = [text(mapping(step.get("step_usage")).get("model")) for step in steps]
     return TraceRun(
         run_id=bundle.run_id,
         agent=bundle.agent,
         task_id=bundle.task,
         record=[judgment.sheet.record for judgment in bundle.judgments.values()],
         graph=graph,
-        model=model_of(steps),
+        model=", ".join(sorted({name for name in models if name})) or None,
         items=items,
         started=EPOCH,
         finished=now + TICK,
         success=_success(human, bundle.run_id, log),
-        cost=totals.cost_in_all if totals else None,
-        steps=totals.steps if totals else None,
-        metrics=metrics,
+        cost=_cost(steps, of_steps.findings) if steps else None,
+        steps=len(steps) or None,
+        metrics={name: value for name, value in figures.items() if value is not None},
         metadata={
             "format": "devai",
             "timestamps": "synthesised",
@@ -264,55 +268,22 @@ def _text(one: DevAIRequirement) -> str:
     return " ".join(one.criteria.casefold().split())
 
 
-@dataclass(slots=True)
-class DevAITotals:
-    """What the steps add up to; ``None`` where some step does not say."""
+def _happened(steps: Sequence[Mapping[str, Any]], log: FileLog) -> tuple[list[Item], float]:
+    """What happened in the steps, and how many seconds they took; one without an action is a message only.
 
-    steps: int = 0
-    end: float = 0.0
-    cost: float | None = 0.0
-    accumulated: float | None = None
-    input_tokens: float | None = 0.0
-    output_tokens: float | None = 0.0
-
-    @property
-    def cost_in_all(self) -> float | None:
-        """The running total recorded last, else the sum of the steps."""
-        return self.cost if self.accumulated is None else self.accumulated
-
-    def metrics(self) -> dict[str, bool | float]:
-        """The totals by name."""
-        read = {
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "total_time": self.end,
-        }
-        return {key: value for key, value in read.items() if value is not None and self.steps}
-
-
-def model_of(steps: list[dict[str, Any]]) -> str | None:
-    """The model or models the steps name."""
-    models = {text(mapping(step.get("step_usage")).get("model")) for step in steps}
-    return ", ".join(sorted(model for model in models if model)) or None
-
-
-def step_items(totals: DevAITotals, steps: list[dict[str, Any]], start: datetime, log: FileLog) -> list[Item]:
-    """What happened in the steps, which are added to the totals; one without an action is a message only.
-
-    Time is `start` plus the accumulated time of the file: a call is made when the model has answered, its
-    observation comes at the end of the step.
+    Time is that of the start plus the accumulated time of the file: a call is made when the model has
+    answered, its observation comes at the end of the step.
     """
     items: list[Item] = []
+    end = 0.0
     for index, step in enumerate(steps):
-        usage = mapping(step.get("step_usage"))
-        begun = totals.end
-        totals.end = max(begun, _end(step, usage, begun, log))  # time does not go back
+        usage, begun = mapping(step.get("step_usage")), end
+        end = max(begun, _end(step, usage, begun, log))  # time does not go back
         thinking = amount(usage.get("llm_inference_time"), log.findings, "llm_inference_time") or 0.0
-        acted = min(begun + thinking, totals.end)  # it thought within the step
-        items += _items(step, index, *(start + timedelta(seconds=s) for s in (begun, acted, totals.end)))
-        _add(totals, step, usage, log)
+        acted = min(begun + thinking, end)  # it thought within the step
+        items += _items(step, index, *(EPOCH + TICK + timedelta(seconds=s) for s in (begun, acted, end)))
     log.synthesised["ts"] += len(steps)
-    return items
+    return items, end
 
 
 def _items(
@@ -353,18 +324,21 @@ def _end(step: Mapping[str, Any], usage: Mapping[str, Any], begun: float, log: F
     return min(accumulated, _LONGEST)
 
 
-def _add(totals: DevAITotals, step: Mapping[str, Any], usage: Mapping[str, Any], log: FileLog) -> None:
-    totals.steps += 1
-    totals.cost = _sum(totals.cost, amount(usage.get("cost"), log.findings, "cost"))
-    totals.input_tokens = _sum(
-        totals.input_tokens, number(usage.get("input_tokens"), log.findings, "input_tokens")
-    )
-    totals.output_tokens = _sum(
-        totals.output_tokens, number(usage.get("output_tokens"), log.findings, "output_tokens")
-    )
-    accumulated = mapping(step.get("accumulated_usage")).get("accumulated_cost")
-    totals.accumulated = amount(accumulated, log.findings, "accumulated_cost")
+def _cost(steps: Sequence[Mapping[str, Any]], findings: Findings) -> float | None:
+    """The running total recorded last, else the sum of the steps."""
+    totals = [
+        amount(mapping(step.get("accumulated_usage")).get("accumulated_cost"), findings, "accumulated_cost")
+        for step in steps
+    ]
+    costs = [amount(mapping(step.get("step_usage")).get("cost"), findings, "cost") for step in steps]
+    return _total(costs) if totals[-1] is None else totals[-1]
 
 
-def _sum(total: float | None, more: float | None) -> float | None:
-    return None if total is None or more is None else total + more
+def _total(values: Iterable[float | None]) -> float | None:
+    """The sum of what each step records; ``None`` where one does not say."""
+    total = 0.0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total

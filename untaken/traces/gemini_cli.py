@@ -18,7 +18,7 @@ from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, mapping, moment, objects, text, totals
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sessions import Payers, id_and_moment, session_converter, session_run
 from untaken.traces.spending import Amounts, left_behind, spend, usage
 from untaken.traces.tidy import Places
@@ -83,10 +83,9 @@ class _Session:
             self.taken_back.append(self.messages.popitem()[1])  # the last one first
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """The names that the line, or the object, that begins a session always has."""
-    streamed = any(map(_begins_stream, sample.records))
-    return Confidence.CERTAIN if streamed or sample.has("sessionId", "projectHash") else Confidence.NO
+    return any(map(_begins_stream, sample.records)) or sample.has("sessionId", "projectHash")
 
 
 def _begins_stream(record: Any) -> bool:

@@ -12,7 +12,7 @@ from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import first_text, items, mapping, moment, objects, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sessions import session_run
 from untaken.traces.spending import spend, usage
 from untaken.traces.tidy import Places
@@ -53,15 +53,15 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """Blocks of calls and answers that only goose has, or the names of what is known of a session."""
     for record in map(mapping, sample.records):
         if "working_dir" in record and record.keys() & {"message_count", "extension_data"}:
-            return Confidence.CERTAIN
+            return True
         inner = [record, mapping(record.get("message")), *_listed(record)]
         if any(block.get("type") in (*CALLS, ANSWER) for each in inner for block in _blocks(each)):
-            return Confidence.CERTAIN
-    return Confidence.NO
+            return True
+    return False
 
 
 def _listed(record: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ from untaken.traces.readings import (
 from untaken.traces.recording import SAME
 from untaken.traces.sample import Confidence, Sample, source_sample
 from untaken.traces.sources import Source
-from untaken.traces.tidy import Places, Tidier, under
+from untaken.traces.tidy import Places, under
 from untaken.traces.trace_file import TraceFile
 from untaken.traces.trace_run import Called, Recorded, TraceRun, verdict_graph, write_traces
 
@@ -273,9 +273,8 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         log = trial.log(trial.main)
         with intake.contained(log):
             run.graph = _graph(run.task_id, tests[run.task_id])
-            tidier = Tidier(PLACES, log.findings)
             others = [other for other in trial.logs.values() if other is not log]
-            write_traces([run], trial.name, intake=intake, log=log, tidier=tidier, about=others)
+            write_traces([run], trial.name, intake=intake, log=log, about=others)
 
 
 def _trial_run(trial: _Trial) -> TraceRun | None:

@@ -57,7 +57,7 @@ def importer(
     title: str,
     extensions: tuple[str, ...],
     what: str,
-    recognise: Callable[[Sample], Confidence],
+    recognise: Callable[[Sample], Confidence | bool],
     convert: Callable[[Sequence[Source], Intake], None],
     left_out: tuple[str, ...] = (),
     passes: int = 1,
@@ -66,13 +66,21 @@ def importer(
     archives: bool = False,
     **reads: tuple[str, ...],
 ) -> Importer:
-    """A built-in importer; `reads` are those of its `FormatInfo`, with ``_`` for blanks in their names."""
+    """A built-in importer; `reads` are those of its `FormatInfo`, with ``_`` for blanks in their names.
+
+    A recogniser that is certain or not at all may answer true or false.
+    """
+
+    def sure(sample: Sample) -> Confidence:
+        known = recognise(sample)
+        return known if isinstance(known, Confidence) else Confidence.CERTAIN if known else Confidence.NO
+
     by_field = {_FIELDS[field]: places for field, places in reads.items()}
     return Importer(
         info=FormatInfo(
             name=name, title=title, extensions=extensions, what=what, reads=by_field, left_out=left_out
         ),
-        recognise=recognise,
+        recognise=sure,
         convert=convert,
         passes=passes,
         companions=companions,

@@ -23,7 +23,7 @@ from untaken.traces.jsontext import Broken, JsonReader, decode_text
 from untaken.traces.losses import FileLog, Findings, clip
 from untaken.traces.otel_spans import below
 from untaken.traces.readings import amount, items, mapping, moment, number, objects, text, whole
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sources import ZIP, OnDisk, Source
 from untaken.traces.spending import Amounts, Spending, added, amounts, named_apart, spend, usage
 from untaken.traces.task_texts import described
@@ -122,16 +122,13 @@ def _version(about: Mapping[str, Any]) -> str | None:
     return ", ".join(f"{name} {text(number)}" for name, number in packages) or None
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """An archive with samples and a header or journal; or the JSON object of a log."""
     if sample.shape == "zip":
         named = set(sample.members)
         inside = any(name.startswith(("samples/", "_journal/")) for name in named)
-        return Confidence.CERTAIN if inside and named & {*HEADERS, "summaries.json"} else Confidence.NO
-    about = sample.first.get("eval")
-    if isinstance(about, dict) and {"task", "model"} <= about.keys():
-        return Confidence.CERTAIN
-    return Confidence.NO
+        return inside and bool(named & {*HEADERS, "summaries.json"})
+    return {"task", "model"} <= mapping(sample.first.get("eval")).keys()
 
 
 def _parsed(content: bytes, findings: Findings, name: str) -> Any:
@@ -357,9 +354,8 @@ def _write(log_file: EvalLog, source: Source, intake: Intake, log: FileLog, know
         log.findings.add("log-not-complete", message)
     tidier = Tidier(PLACES, Findings(None))  # the first pass asks for tools alone; the second one tells
     tools = tools_by_task(_runs(samples(), about, FileLog(source.name), tidier, None))
-    tidier = Tidier(PLACES, log.findings)
-    runs = _runs(samples(), about, log, tidier, known)
-    write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier, tools=tools)
+    runs = _runs(samples(), about, log, Tidier(PLACES, log.findings), known)
+    write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tools=tools)
     if not log.records:
         log.findings.add("no-samples", "there are no samples in the log, only metrics")
 

@@ -15,7 +15,7 @@ from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import MessageTranscript
 from untaken.traces.messages import asked, message_items, replied, tokens_of, tool_reply, unwrapped
 from untaken.traces.readings import first_text, items, mapping, objects, parsed, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import spend
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, under
@@ -37,10 +37,9 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """A record with a run and an event of one of the kinds."""
-    known = any(_is_event(mapping(record)) for record in sample.records[:5])
-    return Confidence.CERTAIN if known else Confidence.NO
+    return any(_is_event(mapping(record)) for record in sample.records[:5])
 
 
 def _is_event(record: Mapping[str, Any]) -> bool:

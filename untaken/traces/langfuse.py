@@ -14,7 +14,7 @@ from untaken.traces.losses import Findings
 from untaken.traces.otel_kinds import usage_attributes
 from untaken.traces.otel_spans import Span, score_event, span_of
 from untaken.traces.readings import amount, first_text, mapping, objects, parsed, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import Amounts
 from untaken.traces.task_texts import ANSWERS, described
 from untaken.traces.tidy import Places
@@ -72,16 +72,16 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """Observations of a known type that say their trace, or are in one."""
     for record in (*sample.records, *objects(sample.first.get("data"))):
         document = mapping(record)
         inner = objects(document.get("observations"))
         if any(str(each.get("type")) in KINDS and _first(each, "startTime") for each in inner):
-            return Confidence.CERTAIN
+            return True
         if str(document.get("type")) in KINDS and "level" in document and _first(document, "traceId"):
-            return Confidence.CERTAIN
-    return Confidence.NO
+            return True
+    return False
 
 
 def trace_run(

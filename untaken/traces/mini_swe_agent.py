@@ -16,7 +16,7 @@ from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import FIELDS, is_message, message_items, tokens_of
 from untaken.traces.readings import amount, mapping, moment, objects, text, whole
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import spend
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile, converter
@@ -37,11 +37,10 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """Recognises a file by its version, which comes first where the file is long."""
-    info = mapping(sample.first.get("info"))
     declared = str(sample.first.get("trajectory_format")).startswith("mini-swe-agent")
-    return Confidence.CERTAIN if declared or "mini_version" in info else Confidence.NO
+    return declared or "mini_version" in mapping(sample.first.get("info"))
 
 
 def _run(document: Mapping[str, Any], stem: str, findings: Findings) -> TraceRun:

@@ -21,7 +21,7 @@ from untaken.traces.otel import SUCCESS, TASK
 from untaken.traces.otel_spans import Span, attributes_of, spans_of
 from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import amount, first_text, mapping, number, objects, parsed, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import Spending, usage, with_cost
 from untaken.traces.task_texts import ANSWERS, described
 from untaken.traces.tidy import Places, under
@@ -64,17 +64,17 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """A trace with its info and its spans; or the spans alone, as an artifact keeps them."""
     for record in map(_traced, sample.records):
         if any(KIND in mapping(span.get("attributes")) for span in objects(mapping(record).get("spans"))):
-            return Confidence.CERTAIN
+            return True
         info, data = mapping(mapping(record).get("info")), mapping(mapping(record).get("data"))
         if ("trace_id" in info or "request_id" in info) and (
             "spans" in data or "trace_location" in info or "experiment_id" in info
         ):
-            return Confidence.CERTAIN
-    return Confidence.NO
+            return True
+    return False
 
 
 def _traced(record: Any) -> dict[str, Any]:

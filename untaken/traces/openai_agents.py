@@ -16,7 +16,7 @@ from untaken.traces.message_transcript import MessageTranscript
 from untaken.traces.messages import FIELDS, asked, replied
 from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.traces.readings import first_text, mapping, moment, objects, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import USAGE, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_records import TraceFiles, Traces, trace_converter
@@ -46,15 +46,14 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """A trace or a span that says so, by itself or in the body of a request."""
-    for record in (*sample.records, *objects(sample.first.get("data"))):
-        item = mapping(record)
-        if item.get("object") == "trace.span" and isinstance(item.get("span_data"), dict):
-            return Confidence.CERTAIN
-        if item.get("object") == "trace" and "workflow_name" in item:
-            return Confidence.CERTAIN
-    return Confidence.NO
+    return any(
+        isinstance(item.get("span_data"), dict)
+        if item.get("object") == "trace.span"
+        else item.get("object") == "trace" and "workflow_name" in item
+        for item in map(mapping, (*sample.records, *objects(sample.first.get("data"))))
+    )
 
 
 def _data(span: Span) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.readings import first_text, mapping, moment, objects, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sessions import Payers, session_converter, session_run
 from untaken.traces.spending import spend, usage
 from untaken.traces.tidy import Places
@@ -60,18 +60,18 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """Messages that are made of an info and parts, or events about a part."""
     for record in map(mapping, sample.records):
         info, part = mapping(record.get("info")), mapping(record.get("part"))
         inner = next(iter(objects(record.get("messages"))), {})
         if "messages" in record and ({"info", "parts"} <= inner.keys() or _is_id(info.get("id"))):
-            return Confidence.CERTAIN
+            return True
         if "parts" in record and _is_id(info.get("sessionID")) and "role" in info:
-            return Confidence.CERTAIN
+            return True
         if part and _is_id(record.get("sessionID")):
-            return Confidence.CERTAIN
-    return Confidence.NO
+            return True
+    return False
 
 
 def _is_id(value: Any) -> bool:

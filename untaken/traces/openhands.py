@@ -18,7 +18,7 @@ from untaken.traces.intake import Intake
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import amount, first_text, items, mapping, moment, objects, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sources import Source
 from untaken.traces.spending import USAGE, Amounts, spend, usage, with_cost
 from untaken.traces.tidy import Places
@@ -54,11 +54,10 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """Events with the names of one of the two versions, alone or in a history."""
     events = _events(sample.first) or list(sample.records)
-    known = any(map(_is_event, events)) or _is_state(sample.first)
-    return Confidence.CERTAIN if known else Confidence.NO
+    return any(map(_is_event, events)) or _is_state(sample.first)
 
 
 def _is_event(record: Any) -> bool:
@@ -256,7 +255,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             runs = list(_runs(records, name, first.findings))
             if not runs:
                 first.refuse("it has no events of OpenHands")
-            write_traces(runs, stem, intake=intake, log=first.log, tidier=first.tidier, about=logs)
+            write_traces(runs, stem, intake=intake, log=first.log, about=logs)
 
 
 def _is_part(source: Source) -> bool:

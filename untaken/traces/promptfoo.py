@@ -20,7 +20,7 @@ from untaken.traces.readings import (
     text,
     totals,
 )
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places
 from untaken.traces.trace_file import TraceFile, converter
@@ -47,12 +47,9 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """A table of results under the id of an evaluation, or a result on each line."""
-    for record in sample.records:
-        if any(map(_is_result, _results(record))):
-            return Confidence.CERTAIN
-    return Confidence.NO
+    return any(_is_result(each) for record in sample.records for each in _results(record))
 
 
 def _is_result(record: Any) -> bool:

@@ -16,7 +16,7 @@ from untaken.ledger import events as e
 from untaken.traces.jsontext import Broken, JsonReader
 from untaken.traces.losses import FileLog
 from untaken.traces.readings import cut_name, whole
-from untaken.traces.tidy import Tidier
+from untaken.traces.tidy import Places, Tidier
 from untaken.working import step
 
 EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -136,7 +136,7 @@ class Conversation:
     Args:
         run_id, task_id: of the run.
         tools: every tool the task's runs ever used.
-        log: the account of the file; `tidier`: of its values.
+        log: the account of the file.
         now: moment of the first event; `at` moves it.
 
     Attributes:
@@ -150,7 +150,6 @@ class Conversation:
         task_id: str,
         tools: Iterable[str],
         log: FileLog,
-        tidier: Tidier,
         now: datetime,
         tick: timedelta = TICK,
     ) -> None:
@@ -162,7 +161,6 @@ class Conversation:
         self._tools = sorted(set(tools))  # a set has another order in each process
         self._room = DecisionRoom(log)
         self._log = log
-        self._tidier = tidier
         self._succeeded: Counter[str] = Counter()
         self._open = _Open()
         self._ids: Counter[str] = Counter()
@@ -266,7 +264,8 @@ class Conversation:
         except Broken as fault:
             read = fault
         if isinstance(read, dict):
-            return dict(self._tidier.value(read))  # it came inside a text, where nothing was tidied
+            # It came inside a text, where nothing was tidied.
+            return dict(Tidier(Places(()), self._log.findings).value(read))
         message = "the arguments of a call are no JSON object; kept as text"
         self._log.findings.add("malformed-arguments", message, run=self._run_id)
         return {UNPARSED: written}

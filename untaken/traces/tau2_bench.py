@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
 from untaken.traces.jsontext import Element, JsonReader
-from untaken.traces.losses import FileLog, Findings
-from untaken.traces.readings import amount, objects, text
+from untaken.traces.losses import FileLog
+from untaken.traces.readings import amount, mapping, objects, text
 from untaken.traces.recording import tool_name
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.sources import Source
@@ -59,37 +58,6 @@ PLACES: Final = Places(
 _RUNS: Final = "simulations[]"
 
 
-@dataclass(slots=True)
-class _Glance:
-    """What the runs of one document say together."""
-
-    tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    agent_spoke: bool = False
-    priced: bool = False
-    unpriced: bool = False
-
-    def add(self, simulation: dict[str, Any], findings: Findings) -> None:
-        source_task = text(simulation.get("task_id")) or ""
-        self.tools[source_task].update(
-            tool_name(call.get("name"))
-            for message in objects(simulation.get("messages"))
-            for call in objects(message.get("tool_calls"))
-            if requestor(call, message) == "agent"
-        )
-        costs = [amount(simulation.get("agent_cost"), findings, "agent_cost")]
-        for message in objects(simulation.get("messages")):
-            if message.get("role") == "assistant":
-                self.agent_spoke = True
-                costs.append(amount(message.get("cost"), findings, "cost"))
-        self.priced |= any(cost for cost in costs if cost is not None)
-        self.unpriced |= any(cost == 0 for cost in costs)
-
-    @property
-    def is_unpriced(self) -> bool:
-        """Every recorded cost of the agent is 0, although it was called."""
-        return self.agent_spoke and self.unpriced and not self.priced
-
-
 def _recognise(sample: Sample) -> Confidence:
     if sample.shape not in ("object", "lines"):
         return Confidence.NO
@@ -123,19 +91,33 @@ def _look(
     if reader is None:
         return
     tidier = Tidier(PLACES, ignored.findings)
-    glance = _Glance()
+    called: defaultdict[str, set[str]] = defaultdict(set)
+    costs: set[float | None] = set()
+    spoke = False
     for part in _parts(reader, ignored):
-        if isinstance(part, Element):
-            simulation, _ = tidier.record(part.value, _RUNS)
-            if isinstance(simulation, dict):
-                glance.add(simulation, ignored.findings)
+        if not isinstance(part, Element):
+            tidied, _ = tidier.record(part, "")
+            # Every recorded cost of the agent is 0, although it was called.
+            unpriced = spoke and costs - {None} == {0}
+            document = read_document(tidied, source.stem, unpriced=unpriced, log=ignored)
+            for source_task, names in called.items():
+                tools[document.task_id(source_task)] |= names
+            yield document
+            called, costs, spoke = defaultdict(set), set(), False
             continue
-        tidied, _ = tidier.record(part, "")
-        document = read_document(tidied, source.stem, unpriced=glance.is_unpriced, log=ignored)
-        for source_task, called in glance.tools.items():
-            tools[document.task_id(source_task)] |= called
-        yield document
-        glance = _Glance()
+        simulation = mapping(tidier.record(part.value, _RUNS)[0])
+        messages = objects(simulation.get("messages"))
+        called[text(simulation.get("task_id")) or ""].update(
+            tool_name(call.get("name"))
+            for message in messages
+            for call in objects(message.get("tool_calls"))
+            if requestor(call, message) == "agent"
+        )
+        costs.add(amount(simulation.get("agent_cost"), ignored.findings, "agent_cost"))
+        for message in messages:
+            if message.get("role") == "assistant":
+                spoke = True
+                costs.add(amount(message.get("cost"), ignored.findings, "cost"))
 
 
 def _write(
@@ -148,7 +130,7 @@ def _write(
     reader = intake.reader(source, log)
     if reader is None:
         return
-    tidier, stem = Tidier(PLACES, log.findings), f"{source.stem}-{log.sha256[:8]}"
+    tidier = Tidier(PLACES, log.findings)
 
     def runs() -> Iterator[TraceRun]:
         shared = [Simulations(one, source.stem, intake, log) for one in documents]
@@ -170,7 +152,7 @@ def _write(
             if (run := shared[0].run(simulation)) is not None:
                 yield run
 
-    write_traces(runs(), stem, intake=intake, log=log, tidier=tidier, tools=tools)
+    write_traces(runs(), f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tools=tools)
 
 
 def _parts(reader: JsonReader, log: FileLog) -> Iterator[Element | dict[str, Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from untaken.plans import PlanGraph
@@ -57,7 +57,10 @@ def _recognise(sample: Sample) -> Confidence:
 
 def convert(sources: Sequence[Source], intake: Intake, labels: AgentRxLabels | None = None) -> None:
     """Writes the runs of files, with the labels that people gave them."""
-    survey = Survey()
+    # What must be known of all files before the first run is written: of each task the tools that any of its
+    # runs called, and the plan graph of the first record that says what was expected.
+    tools: defaultdict[str, set[str]] = defaultdict(set)
+    graphs: dict[str, PlanGraph] = {}
     for source in sources:
         if labels is None:  # else a first look was taken for these
             intake.step(source.name)
@@ -65,30 +68,30 @@ def convert(sources: Sequence[Source], intake: Intake, labels: AgentRxLabels | N
         file = TraceFile.opened(source, intake, PLACES, log)
         with intake.contained(log):
             for record in _records(file) if file else ():
-                survey.add(record, named_file(source.stem))
+                task_id = task_id_of(record, named_file(source.stem))
+                calls = (call for each in objects(record.get("traj")) for call in _calls(each))
+                tools[task_id].update(tool_name(called.get("name")) for _, called in calls)
+                if task_id not in graphs and (graph := _expected_graph(task_id, record, Findings(None))):
+                    graphs[task_id] = graph  # faults are named when the run is written
     for source in sources:
         intake.step(source.name)
-        _write(source, survey, intake, labels)
+        if (file := TraceFile.opened(source, intake, PLACES)) is not None:
+            named = named_file(source.stem)
+            agent = intake.agent_name(intake.agent or named.agent, file.log)
+            with intake.contained(file.log):
+                runs = _runs(file, replace(named, agent=agent), graphs, intake, labels)
+                write_traces(runs, file.ledger, intake=intake, log=file.log, tools=tools)
+            if file.log.runs:
+                _note_names(named, agent, file.findings, intake)
 
 
-def _write(source: Source, survey: Survey, intake: Intake, labels: AgentRxLabels | None) -> None:
-    file = TraceFile.opened(source, intake, PLACES)
-    if file is None:
-        return
-    named, log = named_file(source.stem), file.log
-    named = replace(named, agent=intake.agent_name(intake.agent or named.agent, log))
-    with intake.contained(log):
-        runs = _runs(file, named, survey, intake, labels)
-        write_traces(runs, file.ledger, intake=intake, log=log, tidier=file.tidier, tools=survey.tools)
-    if not log.runs:
-        return
+def _note_names(named: NamedFile, agent: str, findings: Findings, intake: Intake) -> None:
     if not (named.named or intake.agent):
-        message = f"the file name has no agent; assuming {clip(named.agent)!r}"
-        hint = "Name the agent, or the file <agent>-<domain>.json."
-        log.findings.add("unknown-agent", message, hint=hint)
+        message = f"the file name has no agent; assuming {clip(agent)!r}"
+        findings.add("unknown-agent", message, hint="Name the agent, or the file <agent>-<domain>.json.")
     if named.domain is None:
         message = "the file name has no domain; taken from the agent's instructions if possible"
-        log.findings.add("unknown-domain", message, hint="Name the file <agent>-<domain>.json.")
+        findings.add("unknown-domain", message, hint="Name the file <agent>-<domain>.json.")
 
 
 def _records(file: TraceFile) -> Iterator[dict[str, Any]]:
@@ -106,31 +109,12 @@ class NamedFile:
     named: bool
 
 
-@dataclass(slots=True)
-class Survey:
-    """What must be known of all files before the first run is written.
-
-    Attributes:
-        tools: per task, every tool that any of its runs called.
-        graphs: per task, the plan graph of the first record that says what was expected.
-    """
-
-    tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    graphs: dict[str, PlanGraph] = field(default_factory=dict)
-
-    def add(self, record: dict[str, Any], file: NamedFile) -> None:
-        """Takes a record into account."""
-        task_id = task_id_of(record, file)
-        for message in objects(record.get("traj")):
-            self.tools[task_id].update(tool_name(called.get("name")) for _, called in _calls(message))
-        if task_id not in self.graphs:
-            # Faults are named when the run is written.
-            graph = _expected_graph(task_id, record, Findings(None))
-            self.graphs.update({task_id: graph} if graph else {})
-
-
 def _runs(
-    file: TraceFile, named: NamedFile, survey: Survey, intake: Intake, labels: AgentRxLabels | None
+    file: TraceFile,
+    named: NamedFile,
+    graphs: dict[str, PlanGraph],
+    intake: Intake,
+    labels: AgentRxLabels | None,
 ) -> Iterator[TraceRun]:
     """The runs of the records of one file, without those that are there already."""
     log, findings = file.log, file.findings
@@ -145,7 +129,7 @@ def _runs(
         if run_id is None:
             continue
         # A record may leave out what another one of its task says.
-        graph = _expected_graph(task_id, record, findings) or survey.graphs.get(task_id)
+        graph = _expected_graph(task_id, record, findings) or graphs.get(task_id)
         log.synthesised["RUN_STARTED.agent"] += 1
         if graph is None:
             message = "no record of the task has expectations; no plan graph"

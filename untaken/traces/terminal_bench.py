@@ -49,7 +49,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
                 known[path.parent] = mapping(next(file.records(), None))
                 continue
             about = next((known[above] for above in path.parents if above in known), {})
-            write_traces(_runs(file, about), file.ledger, intake=intake, log=file.log, tidier=file.tidier)
+            write_traces(_runs(file, about), file.ledger, intake=intake, log=file.log)
 
 
 def _runs(file: TraceFile, about: Mapping[str, Any]) -> Iterator[TraceRun]:

@@ -180,13 +180,13 @@ def converter(
                     # log of its own nothing is reported twice.
                     first = TraceFile.opened(source, intake, places, FileLog(source.name))
                     tools = {} if first is None else tools_by_task(read(first))
-                write_traces(read(file), file.ledger, intake=intake, log=log, tidier=file.tidier, tools=tools)
+                write_traces(read(file), file.ledger, intake=intake, log=log, tools=tools)
 
     return convert
 
 
 def text_converter(
-    read: Callable[[str, str, Findings], Iterable[TraceRun]], place: str, nothing: str
+    read: Callable[[str, str, Findings], Iterable[TraceRun]], nothing: str
 ) -> Callable[[Sequence[Source], Intake], None]:
     """The `convert` of an importer of texts: `read` is given the text, its stem and what to report to."""
 
@@ -202,7 +202,6 @@ def text_converter(
                 log.records += len(runs)
                 if not runs:
                     log.findings.add("not-this-format", nothing, severity="error")
-                tidier = Tidier(Places(kept=[place]), log.findings)
-                write_traces(runs, f"{stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+                write_traces(runs, f"{stem}-{log.sha256[:8]}", intake=intake, log=log)
 
     return convert

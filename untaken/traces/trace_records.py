@@ -218,7 +218,6 @@ def trace_converter(
                     first.ledger,
                     intake=intake,
                     log=first.log,
-                    tidier=first.tidier,
                     about=[file.log for file in others],
                     tools=tools,
                 )

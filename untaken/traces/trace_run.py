@@ -21,7 +21,6 @@ from untaken.traces.losses import FileLog
 from untaken.traces.output import ledger_name
 from untaken.traces.readings import cut_name, first_text, items, mapping, text
 from untaken.traces.recording import TICK, Conversation, Side, synthetic_start, tool_name
-from untaken.traces.tidy import Tidier
 
 UNKNOWN_TASK: Final = "unknown"
 PLAN_TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
@@ -161,7 +160,6 @@ def write_traces(
     *,
     intake: Intake,
     log: FileLog,
-    tidier: Tidier,
     about: Sequence[FileLog] = (),
     tools: Mapping[str, set[str]] | None = None,
 ) -> None:
@@ -173,7 +171,6 @@ def write_traces(
         stem: of the ledger's name.
         intake: the conversion.
         log: the account of the file.
-        tidier: of its values.
         about: the accounts of other files that the runs were read from.
         tools: by task, where they are known before; the runs are then written one by one as they come.
     """
@@ -192,7 +189,7 @@ def write_traces(
             if run_id is not None:
                 used = tools.get(trace.task_id, set())
                 trace.run_id = run_id
-                write(run_id, _drafts(trace, used, intake=intake, log=homes[0], tidier=tidier), homes)
+                write(run_id, _drafts(trace, used, intake=intake, log=homes[0]), homes)
 
 
 def tools_by_task(traces: Iterable[TraceRun]) -> dict[str, set[str]]:
@@ -250,7 +247,7 @@ def _copy(trace: TraceRun, ledger: str, log: FileLog) -> SessionCopy | None:
     return SessionCopy(cut_name(trace.run_id), key, found, ledger, log)
 
 
-def _drafts(trace: TraceRun, tools: set[str], *, intake: Intake, log: FileLog, tidier: Tidier) -> list[Draft]:
+def _drafts(trace: TraceRun, tools: set[str], *, intake: Intake, log: FileLog) -> list[Draft]:
     timed = trace.started is not None
     start = trace.started or synthetic_start(trace.task_repeat or 0)
     if not timed:
@@ -259,7 +256,7 @@ def _drafts(trace: TraceRun, tools: set[str], *, intake: Intake, log: FileLog, t
     graph = intake.graphs.add(trace.graph, log) if isinstance(trace.graph, PlanGraph) else trace.graph
     tick = timedelta(0) if timed else TICK  # recorded times are not moved
     chat = Conversation(
-        trace.run_id, task_id=trace.task_id, tools=tools, log=log, tidier=tidier, now=start + tick, tick=tick
+        trace.run_id, task_id=trace.task_id, tools=tools, log=log, now=start + tick, tick=tick
     )
     chat.add(
         RunStarted,

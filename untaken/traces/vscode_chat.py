@@ -14,7 +14,7 @@ from typing import Any, Final
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings, clip
 from untaken.traces.readings import first_text, items, mapping, moment, objects, text
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.sessions import session_run
 from untaken.traces.spending import left_behind, spend, usage
 from untaken.traces.task_texts import described
@@ -61,13 +61,11 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """A session with requests and who responds, or the first line of a log of one."""
     session = mapping(sample.first.get("v")) if sample.first.get("kind") == 0 else sample.first
-    known = isinstance(session.get("requests"), list) and {"responderUsername", "initialLocation"} & set(
-        session
-    )
-    return Confidence.CERTAIN if known else Confidence.NO
+    named = {"responderUsername", "initialLocation"} & session.keys()
+    return isinstance(session.get("requests"), list) and bool(named)
 
 
 def _sessions(file: TraceFile) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from untaken.traces.messages import is_message, message_items, replied, tokens_o
 from untaken.traces.otel_kinds import usage_attributes
 from untaken.traces.otel_spans import Span, below, score_event, span_of
 from untaken.traces.readings import first_text, mapping, objects, text, totals
-from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sample import Sample
 from untaken.traces.spending import added
 from untaken.traces.task_texts import ANSWERS, described
 from untaken.traces.tidy import Places
@@ -40,12 +40,10 @@ PLACES: Final = Places(
 )
 
 
-def recognise(sample: Sample) -> Confidence:
+def recognise(sample: Sample) -> bool:
     """Calls that name their op and their trace."""
-    for call in map(mapping, (*sample.records, *objects(sample.first.get("calls")))):
-        if {"op_name", "trace_id", "started_at"} <= call.keys():
-            return Confidence.CERTAIN
-    return Confidence.NO
+    calls = map(mapping, (*sample.records, *objects(sample.first.get("calls"))))
+    return any({"op_name", "trace_id", "started_at"} <= call.keys() for call in calls)
 
 
 def _name(value: Any) -> str:

@@ -131,7 +131,7 @@ def _write(source: Source, labels: AgentRxLabels, intake: Intake) -> None:
                 yield run
 
     with intake.contained(log):
-        write_traces(runs(), file.ledger, intake=intake, log=log, tidier=file.tidier, tools={})
+        write_traces(runs(), file.ledger, intake=intake, log=log, tools={})
 
 
 def _records(file: TraceFile, labels: AgentRxLabels) -> Iterator[Any]:
