@@ -34,7 +34,6 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 IMPORTER: Final = importer(
     name="agentrx",
     title="AgentRx failure labels",
-    extensions=(".json", ".jsonl"),
     what="τ-bench runs with people's labels of failing steps: root causes as verdicts, kinds as modes.",
     recognise=_recognise,
     convert=_convert,

@@ -270,7 +270,6 @@ def _sub_agents(of: AtifTrajectory, task: str, log: FileLog) -> Iterator[TraceRu
 IMPORTER: Final = importer(
     name="atif",
     title="ATIF trajectories",
-    extensions=(".json", ".jsonl"),
     what="One agent's steps, tool calls and answers; success comes from --outcomes or Harbor.",
     left_out=PLACES.dropped,
     recognise=recognise,

@@ -139,7 +139,6 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="braintrust",
     title="Braintrust spans",
-    extensions=(".json", ".jsonl"),
     what="Rows of logs and experiments, with their scores: one run per trace.",
     left_out=PLACES.dropped,
     recognise=recognise,

@@ -101,7 +101,6 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="browser-use",
     title="browser-use histories",
-    extensions=(".json", ".jsonl"),
     what="Steps in a browser with their actions and results; success is the verdict of a judge, if any.",
     left_out=PLACES.dropped,
     recognise=recognise,

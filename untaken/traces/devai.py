@@ -215,7 +215,6 @@ def _take_missing_plans(tasks_found: _TaskRecords) -> None:
 IMPORTER: Final = importer(
     name="devai",
     title="DevAI (agent-as-a-judge)",
-    extensions=(".json", ".jsonl"),
     what="Development tasks whose requirements form a DAG, with verdicts by people and judges.",
     recognise=_recognise,
     convert=_convert,

@@ -253,7 +253,6 @@ def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="gemini-cli",
     title="Gemini CLI sessions",
-    extensions=(".json", ".jsonl"),
     what="Messages, thoughts and tool calls with their status: one run a session.",
     left_out=PLACES.dropped,
     recognise=recognise,

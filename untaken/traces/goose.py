@@ -170,7 +170,6 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="goose",
     title="goose sessions",
-    extensions=(".json", ".jsonl"),
     what="Messages, thoughts and tool calls with their status: one run a session.",
     left_out=PLACES.dropped,
     recognise=recognise,

@@ -151,7 +151,6 @@ def _tool(event: Event, kind: str, data: Mapping[str, Any]) -> Iterator[Item]:
 IMPORTER: Final = importer(
     name="langchain-events",
     title="LangChain events",
-    extensions=(".json", ".jsonl"),
     what="Events of astream_events of LangChain and LangGraph: one run for each outermost part.",
     left_out=PLACES.dropped,
     recognise=recognise,

@@ -245,7 +245,6 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="langfuse",
     title="Langfuse traces",
-    extensions=(".json", ".jsonl"),
     what="Traces with their observations and scores, or observations alone: one run per trace.",
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

@@ -286,7 +286,6 @@ def _roots(above: Mapping[str, str | None]) -> dict[str, str]:
 IMPORTER: Final = importer(
     name="langsmith",
     title="LangSmith run trees",
-    extensions=(".json", ".jsonl"),
     what="Exported runs, nested or flat: one run per trace.",
     left_out=PLACES.dropped,
     recognise=recognise,

@@ -292,7 +292,6 @@ def _trace_id(document: Mapping[str, Any]) -> str | None:
 IMPORTER: Final = importer(
     name="mlflow",
     title="MLflow traces",
-    extensions=(".json", ".jsonl"),
     what="Traces of MLflow with their spans and assessments: one run per trace.",
     left_out=PLACES.dropped,
     recognise=recognise,

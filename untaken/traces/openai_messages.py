@@ -468,7 +468,6 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="openai-messages",
     title="Chat messages",
-    extensions=(".json", ".jsonl"),
     what="Lists of Chat Completions, Responses or LangChain messages: one run a list.",
     recognise=recognise,
     convert=converter(_read, PLACES),

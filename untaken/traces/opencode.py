@@ -184,7 +184,6 @@ def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="opencode",
     title="opencode sessions",
-    extensions=(".json", ".jsonl"),
     what="Exported sessions, messages and event logs, with calls and their state: one run a session.",
     left_out=PLACES.dropped,
     recognise=recognise,

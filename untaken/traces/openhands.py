@@ -8,6 +8,7 @@ the SDK in ``kind``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -22,8 +23,8 @@ from untaken.traces.sample import Sample
 from untaken.traces.sources import Source
 from untaken.traces.spending import USAGE, Amounts, spend, usage, with_cost
 from untaken.traces.tidy import Places
-from untaken.traces.trace_file import TraceFile, converter
-from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text, write_traces
+from untaken.traces.trace_file import TraceFile, convert_together, converter
+from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
 
 SPOKEN: Final = frozenset(("message", "system", "think", "finish"))
 """Older actions by which somebody only says something."""
@@ -218,16 +219,16 @@ def _of_sdk(event: Mapping[str, Any]) -> Iterator[Item]:
         yield Answered(content=event.get("error", event.get("rejection_reason")), source_id=call_id, ok=False)
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
+def _read(files: Sequence[TraceFile], name: str) -> Iterator[TraceRun]:
     found = False
-    for run in _runs(file.records(), file.stem, file.findings):
+    for run in _runs((each for file in files for each in file.records()), name, files[0].findings):
         found = True
         yield run
     if not found:
-        file.refuse("it has no events of OpenHands")
+        files[0].refuse("it has no events of OpenHands")
 
 
-_convert_alone: Final = converter(_read, PLACES)
+_convert_alone: Final = converter(lambda file: _read([file], file.stem), PLACES)
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
@@ -238,24 +239,9 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
     _convert_alone([source for source in sources if not _is_part(source)], intake)
     for folders, group in groupby(filter(_is_part, sources), conversation):
-        files: list[TraceFile] = []
-        records: list[Any] = []
-        for source in group:
-            intake.step(source.name)
-            if (file := TraceFile.opened(source, intake, PLACES)) is not None:
-                files.append(file)
-                records += file.records()
-        if not files:
-            continue
-        first, *others = files
-        name = folders[-1] if folders else first.stem
-        stem = f"{name}-{first.log.sha256[:8]}"  # other folders may have a conversation of the same name
-        logs = [file.log for file in others]
-        with intake.contained(first.log):
-            runs = list(_runs(records, name, first.findings))
-            if not runs:
-                first.refuse("it has no events of OpenHands")
-            write_traces(runs, stem, intake=intake, log=first.log, about=logs)
+        parts = list(group)
+        name = folders[-1] if folders else parts[0].stem
+        convert_together(parts, partial(_read, name=name), PLACES, intake, stem=name)
 
 
 def _is_part(source: Source) -> bool:
@@ -266,7 +252,6 @@ def _is_part(source: Source) -> bool:
 IMPORTER: Final = importer(
     name="openhands",
     title="OpenHands events",
-    extensions=(".json", ".jsonl"),
     what="Trajectories, evaluation output and event files: calls, answers, exit codes, cost.",
     recognise=recognise,
     convert=_convert,

@@ -382,7 +382,6 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="otel",
     title="OpenTelemetry traces",
-    extensions=(".json", ".jsonl"),
     what="OTLP JSON and SDK dumps with GenAI or OpenInference names: one run per trace.",
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

@@ -138,7 +138,6 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="promptfoo",
     title="promptfoo results",
-    extensions=(".json", ".jsonl"),
     what="Results of promptfoo's evaluations: one run per test, prompt and provider.",
     left_out=PLACES.dropped,
     recognise=recognise,

@@ -181,7 +181,6 @@ def _parts(reader: JsonReader, log: FileLog) -> Iterator[Element | dict[str, Any
 IMPORTER: Final = importer(
     name="tau2-bench",
     title="τ²-bench results",
-    extensions=(".json", ".jsonl"),
     what="Customer-service runs with rewards and action checks; expected actions become plan graphs.",
     left_out=PLACES.dropped,
     recognise=_recognise,

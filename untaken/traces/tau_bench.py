@@ -257,7 +257,6 @@ def named_file(stem: str) -> NamedFile:
 IMPORTER: Final = importer(
     name="tau-bench",
     title="τ-bench results",
-    extensions=(".json", ".jsonl"),
     what="Customer-service runs with a reward; expected actions become plan graphs.",
     left_out=PLACES.dropped,
     recognise=_recognise,

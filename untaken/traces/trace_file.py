@@ -155,11 +155,6 @@ def run_names(sources: Sequence[Source]) -> dict[str, str]:
     return found
 
 
-def is_read_twice(*logs: FileLog) -> bool:
-    """Whether files are too long for their runs to be in memory together."""
-    return sum(log.bytes for log in logs) > _READ_TWICE_FROM
-
-
 def converter(
     read: Callable[[TraceFile], Iterable[TraceRun]], places: Places
 ) -> Callable[[Sequence[Source], Intake], None]:
@@ -168,21 +163,52 @@ def converter(
     def convert(sources: Sequence[Source], intake: Intake) -> None:
         names = run_names(sources)
         for source in sources:
-            intake.step(source.name)
-            file = TraceFile.opened(source, intake, places)
-            if file is None:
-                continue
-            log, file = file.log, replace(file, named=names.get(source.name))
-            with intake.contained(log):
-                tools = None
-                if is_read_twice(log):
-                    # Tools are known before the runs are read again: none of them is kept in memory. With a
-                    # log of its own nothing is reported twice.
-                    first = TraceFile.opened(source, intake, places, FileLog(source.name))
-                    tools = {} if first is None else tools_by_task(read(first))
-                write_traces(read(file), file.ledger, intake=intake, log=log, tools=tools)
+            named = names.get(source.name)
+            convert_together([source], lambda files: read(files[0]), places, intake, named=named)
 
     return convert
+
+
+def convert_together(
+    sources: Sequence[Source],
+    read: Callable[[list[TraceFile]], Iterable[TraceRun]],
+    places: Places,
+    intake: Intake,
+    *,
+    named: str | None = None,
+    stem: str | None = None,
+) -> None:
+    """Writes the runs of files that are read together into one ledger.
+
+    Args:
+        sources: the files.
+        read: gives the runs; it is asked twice where the files are long.
+        places: of the format.
+        intake: the conversion.
+        named: as `TraceFile.named`.
+        stem: what the ledger is named after; by default the first file.
+    """
+    for source in sources:
+        intake.step(source.name)
+
+    def opened(*, quiet: bool) -> list[TraceFile]:
+        logs = [FileLog(source.name) if quiet else None for source in sources]
+        each = zip(sources, logs, strict=True)
+        files = (TraceFile.opened(source, intake, places, log) for source, log in each)
+        return [replace(file, named=named) for file in files if file is not None]
+
+    files = opened(quiet=False)
+    if not files:
+        return
+    log, *others = (file.log for file in files)
+    with intake.contained(log):
+        tools = None
+        if sum(file.log.bytes for file in files) > _READ_TWICE_FROM:
+            # Tools are known before the runs are read again: none of them is kept in memory. With logs of
+            # their own nothing is reported twice.
+            tools = tools_by_task(read(opened(quiet=True)))
+        name = f"{stem}-{log.sha256[:8]}" if stem else files[0].ledger
+        write_traces(read(files), name, intake=intake, log=log, about=others, tools=tools)
 
 
 def text_converter(

@@ -15,8 +15,8 @@ from untaken.traces.losses import FileLog, Findings
 from untaken.traces.readings import mapping, text
 from untaken.traces.sources import Source
 from untaken.traces.tidy import Places
-from untaken.traces.trace_file import TraceFile, is_read_twice
-from untaken.traces.trace_run import TraceRun, tools_by_task, write_traces
+from untaken.traces.trace_file import TraceFile, convert_together
+from untaken.traces.trace_run import TraceRun
 
 Record = Mapping[str, Any]
 _TRACE_ID: Final = re.compile(
@@ -194,32 +194,8 @@ def trace_converter(
 ) -> Callable[[Sequence[Source], Intake], None]:
     """The `convert` of an importer of traces: files that have a trace in common are read together."""
 
-    def opened(sources: Sequence[Source], intake: Intake, *, quiet: bool = False) -> list[TraceFile]:
-        logs = [FileLog(source.name) if quiet else None for source in sources]
-        files = (
-            TraceFile.opened(source, intake, places, log) for source, log in zip(sources, logs, strict=True)
-        )
-        return [file for file in files if file is not None]
-
     def convert(sources: Sequence[Source], intake: Intake) -> None:
         for group in linked(sources):
-            for source in group:
-                intake.step(source.name)
-            files = opened(group, intake)
-            if not files:
-                continue
-            first, *others = files
-            with intake.contained(first.log):
-                tools = None
-                if is_read_twice(*(file.log for file in files)):
-                    tools = tools_by_task(read(TraceFiles(opened(group, intake, quiet=True))))
-                write_traces(
-                    read(TraceFiles(files)),
-                    first.ledger,
-                    intake=intake,
-                    log=first.log,
-                    about=[file.log for file in others],
-                    tools=tools,
-                )
+            convert_together(group, lambda files: read(TraceFiles(files)), places, intake)
 
     return convert

@@ -259,7 +259,6 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="vscode-chat",
     title="VS Code chats",
-    extensions=(".json", ".jsonl"),
     what="Chats of GitHub Copilot in VS Code, exported or as VS Code keeps them: one run a session.",
     left_out=PLACES.dropped,
     recognise=recognise,

@@ -216,7 +216,6 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
 IMPORTER: Final = importer(
     name="weave",
     title="W&B Weave calls",
-    extensions=(".json", ".jsonl"),
     what="Calls of ops with their scores: one run per trace, or per example of an evaluation.",
     left_out=PLACES.dropped,
     recognise=recognise,

@@ -408,7 +408,6 @@ def _spelled(blamed: str, entries: list[HistoryEntry], run_id: str, findings: Fi
 IMPORTER: Final = importer(
     name="who-and-when",
     title="Who&When failure logs",
-    extensions=(".json", ".jsonl"),
     what="Failed multi-agent runs; the orchestrator's choices are decisions, the human label a verdict.",
     recognise=_recognise,
     convert=_convert,
