@@ -95,15 +95,11 @@ class Simulations:
         reward_info = mapping(simulation.get("reward_info"))
         reward = number(reward_info.get("reward"), log.findings, "simulations[].reward_info.reward")
         ended = text(simulation.get("termination_reason"))
-        success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
-        if ended in NOT_THE_AGENT:
-            success = None
-        elif reward is None:
+        if reward is None and ended not in NOT_THE_AGENT:
             log.findings.add("missing-reward-info", "no reward is recorded; success is unknown", run=run_id)
         verdicts = list(self._judged(run_id, simulation, expected))
-        for sub_goal, passed in verdicts:
-            fields = {"sub_goal": sub_goal.id, "passed": passed, "by": "test"}
-            items.append(Recorded(Verdict, fields, SAME))
+        for goal, met in verdicts:
+            items.append(Recorded(Verdict, {"sub_goal": goal.id, "passed": met, "by": "test"}, SAME))
         return TraceRun(
             run_id=run_id,
             agent=self._agent,
@@ -116,7 +112,7 @@ class Simulations:
             items=items,
             started=begun,
             finished=moment(simulation.get("end_time"), log.findings, "simulations[].end_time"),
-            success=success,
+            success=None if reward is None or ended in NOT_THE_AGENT else abs(reward - 1) < SUCCESS_WITHIN,
             cost=self._cost(simulation),
             steps=sum(text(message.get("role")) == "assistant" for message in messages),
             metrics=self._metrics(simulation, reward_info, reward),
@@ -220,8 +216,8 @@ class Simulations:
             spec = check.tool_call if check else None
             met = spec is not None and any(call_matches(spec, call) for call in calls)
             if passed is not None and passed != met:
-                said = f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}"
-                message = f"{said}; the rule is used"
+                message = f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}"
+                message += "; the rule is used"
                 self._log.findings.add("verdict-contradicts-rule", message, run=run_id)
         return ()
 

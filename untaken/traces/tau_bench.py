@@ -171,7 +171,7 @@ def _runs(
             claimed=True,
         )
         if labels is not None:
-            places = [sum(map(len, parts[:number])) for number in range(len(parts))]
+            places = [sum(map(len, parts[:place])) for place in range(len(parts))]
             labels.add_to(run, source_task, places, log)
         yield run
 
