@@ -19,7 +19,7 @@ from untaken.analysis.failure_modes.issue_file import (
     setting,
 )
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule, IssueStatus
-from untaken.analysis.failure_modes.issues import TrackedIssue, track_issues
+from untaken.analysis.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
 from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run
 
@@ -83,6 +83,11 @@ def test_the_names_of_facts_are_those_that_rules_are_offered() -> None:
     run = a_run("r1", model="m", metadata={"version": "1"}).plan("find").call("look", ok=True).finish().run()
     (score,) = scores_of([run], GRAPH).values()
     assert set(run_facts(run, score)) == set(FACTS)
+
+
+def test_statements_are_asked_for_where_any_rule_reads_them() -> None:
+    plain, reads = an_issue("!state.success"), an_issue("state.statements.size() > 0")
+    assert [asks_for_statements(some) for some in ([], [plain], [plain, reads])] == [False, False, True]
 
 
 def test_a_run_without_a_clock_never_reopens_an_issue_and_is_in_the_rate_of_all_runs_alone() -> None:
