@@ -297,6 +297,11 @@ def test_a_field_that_was_never_set_counts_where_nothing_else_explains_the_failu
     assert len(found.unscored_failed_runs) == (not want)
 
 
+def test_of_runs_that_ended_alike_after_the_same_calls_each_goes_by_its_own_answers() -> None:
+    runs = [did(f"r{n}", calls, False) for n, calls in enumerate(("pay! mail!", "pay mail!", "pay! mail!"))]
+    assert where(triage(corpus_of(runs, ON_STATE))) == {("pay", "attempted"): 2, ("mail", "attempted"): 1}
+
+
 def many(name: str, calls: str, n: int, success: bool, tasks: int = 5) -> list[RunBuilder]:
     return [did(f"{name}{i}", calls, success, task=f"t{i % tasks}") for i in range(n)]
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from untaken.scoring.causes.places import (
         Undone as Undone, Way as Way, attempts_at as attempts_at, is_failed as is_failed,
-        undone_in_order as undone_in_order,
+        never_set as never_set, undone_in_order as undone_in_order,
     )
     from untaken.scoring.causes.stated import (
         BlamedRun as BlamedRun, stated_causes as stated_causes, take_features as take_features,

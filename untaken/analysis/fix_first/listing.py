@@ -10,6 +10,7 @@ from untaken.analysis.fix_first.findings import Triage
 from untaken.analysis.fix_first.items import InfrastructureGroup
 from untaken.analysis.fix_first.tally import FailureTally, tally_of
 from untaken.errors import Unscored, UntakenError, first_few
+from untaken.garbage import seldom_collected
 from untaken.ledger import INFRASTRUCTURE_KINDS
 
 
@@ -23,7 +24,7 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
     Raises:
         UntakenError: ``agent-unknown`` where no run is by one of `agents`.
     """
-    known = {run.agent for run in corpus.runs.values()}
+    known = {run.agent for run in corpus.runs.values()} if agents else set()
     for agent in agents:
         if agent not in known:
             named = first_few(sorted(known), 5) or "none"
@@ -31,8 +32,9 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
                 "agent-unknown", f"no run is by the agent {agent!r}", hint=f"There are: {named}."
             )
     digests = [digest for digest, run in corpus.runs.items() if not agents or run.agent in agents]
-    tally = tally_of(corpus, digests)
-    items, causes = items_of(tally)
+    with seldom_collected():
+        tally = tally_of(corpus, digests)
+        items, causes = items_of(tally)
     return Triage(
         items=items,
         causes=causes,
@@ -42,10 +44,10 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
         without_plan=any(isinstance(corpus.scores[digest], Unscored) for digest in tally.unscored),
         contradictions=tuple(c for c in corpus.contradictions if not agents or c.agent in agents),
         agents=tuple(sorted(agents)),
-        runs=len(tally.runs),
+        runs=len(tally.tasks),
         failed=len(tally.failed),
         succeeded=len(tally.succeeded),
-        scored=len(tally.undone),
+        scored=len(tally.placed),
     )
 
 
@@ -54,7 +56,7 @@ def _infrastructure(tally: FailureTally) -> tuple[InfrastructureGroup, ...]:
     found = []
     for kind in INFRASTRUCTURE_KINDS:
         if runs := [digest for digest, ended in tally.infrastructure.items() if ended == kind]:
-            failed = tally.failures(runs)
+            failed = len(tally.failed.keys() & runs)
             group = InfrastructureGroup(
                 kind=kind, failed_runs=failed, no_outcome=len(runs) - failed, runs=tuple(runs)
             )

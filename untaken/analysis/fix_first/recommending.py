@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from untaken import stats
 from untaken.analysis.fix_first.items import FixItem
 from untaken.analysis.fix_first.subjects import Key
-from untaken.analysis.fix_first.tally import ALPHA, FailureTally, one_of_two
+from untaken.analysis.fix_first.tally import ALPHA, FailureTally
 from untaken.numbers import counted, p_value, percent
 
 LEAST_RUNS: Final = 3
@@ -36,7 +36,8 @@ def recommended(items: Sequence[FixItem], tally: FailureTally) -> list[FixItem]:
     tests = {item.digest: _test(item, tally) for item in items}
     adjusted = _adjusted({digest: p for digest, p in tests.items() if p is not None})
     counts = {item.digest: item.failed_runs for item in items}
-    crowded = _crowded(counts, len(tally.counted), 2 * len(tally.required))  # two ways of failing at each
+    required = {subject for times in tally.times.values() for subject, _ in times}
+    crowded = _crowded(counts, len(tally.counted), 2 * len(required))  # two ways of failing at each
     found = [replace(item, p=adjusted.get(item.digest)) for item in items]
     found = [_for_failure(item, tally, item.digest in crowded) for item in found]
     return _for_critical_completion(found, tally)
@@ -61,19 +62,14 @@ def _test(item: FixItem, tally: FailureTally) -> float | None:
     if not item.failed_runs or item.way == "everything completed":
         return None
     done, of = _among_successes(item, tally)
-    fails = tally.failures(_required(item, tally))
+    fails, _ = tally.often(tally.subjects[item.members[0]])
     return stats.more_often_p(item.failed_runs, fails, done, of) if of else None
 
 
 def _among_successes(item: FixItem, tally: FailureTally) -> tuple[int, int]:
     """Successes that leave it uncompleted the same way, of those that require it."""
-    runs = tally.ways.get((tally.subjects[item.members[0]], one_of_two(item.way)), {})
-    required = _required(item, tally)
-    return tally.successes(runs), tally.successes(required)
-
-
-def _required(item: FixItem, tally: FailureTally) -> Sequence[str]:
-    return tally.required.get(tally.subjects[item.members[0]], ())
+    subject = tally.subjects[item.members[0]]
+    return tally.often(subject, item.way)[1], tally.often(subject)[1]
 
 
 def _adjusted(tests: Mapping[Name, float]) -> dict[Name, float]:
@@ -83,7 +79,7 @@ def _adjusted(tests: Mapping[Name, float]) -> dict[Name, float]:
 def _for_failure(item: FixItem, tally: FailureTally, crowded: bool) -> FixItem:
     if not item.failed_runs:
         return item
-    tasks = {tally.runs[digest].task_id for digest in item.runs}
+    tasks = {tally.tasks[digest] for digest in item.runs}
     if item.failed_runs < LEAST_RUNS or len(tasks) < LEAST_TASKS:
         return replace(item, why=f"fewer than {LEAST_RUNS} failed runs of {LEAST_TASKS} tasks")
     if item.way == "everything completed":
@@ -114,7 +110,7 @@ def _for_critical_completion(items: Sequence[FixItem], tally: FailureTally) -> l
             continue
         at = min(own, key=lambda one: (-found[one].missed, -found[one].failed_runs, found[one].digest))
         here = first.get(subject.members, ())
-        enough = len(here) >= LEAST_RUNS and len({tally.runs[d].task_id for d in here}) >= LEAST_TASKS
+        enough = len(here) >= LEAST_RUNS and len({tally.tasks[d] for d in here}) >= LEAST_TASKS
         of = f"{len(here):,} of {counted(tally.requiring[subject], 'run')}"
         if enough and subject.members in beyond:
             why = f"critical, and not completed in {of} where nothing failed before it"

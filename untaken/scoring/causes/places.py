@@ -60,16 +60,15 @@ def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone
     then critical sub-goals before others; of what nothing went past, the first in the plan.
     """
     order = _order(graph)
-    counted = score.counted
-    failed = [node for node in counted if is_failed(node)]
-    never_set = [n for n in counted if n.completed is None and n.attempted and n.sub_goal in order.on_state]
-    if not failed and not never_set:
+    failed = [node for node in score.counted if is_failed(node)]
+    unset = never_set(score, graph)
+    if not failed and not unset:
         return ()
     events = attempts_of(score, graph)
-    refused = [node for node in never_set if _refused(run, events.get(node.sub_goal, ()))]
+    refused = [node for node in unset if _refused(run, events.get(node.sub_goal, ()))]
     # An expression over a field that was never set has no evidence. It failed if its last call was refused,
     # or if nothing else is left that could have.
-    failed += refused or ([] if failed else never_set)
+    failed += refused or ([] if failed else unset)
     # The longest chain of failures before each: they come first, also where one of them is harmless.
     names = sorted((node.sub_goal for node in failed if not node.holds), key=order.turn.__getitem__)
     depth = {node.sub_goal: 0 for node in failed}
@@ -90,6 +89,12 @@ def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone
             ),
         )
     )
+
+
+def never_set(score: RunScore, graph: PlanGraph) -> list[NodeResult]:
+    """Attempted sub-goals that go by a field of the state that was never set: answers tell if they failed."""
+    on_state = _order(graph).on_state
+    return [n for n in score.counted if n.completed is None and n.attempted and n.sub_goal in on_state]
 
 
 def _refused(run: Run, events: Sequence[int]) -> bool:
