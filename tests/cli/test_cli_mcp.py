@@ -18,7 +18,7 @@ LEDGERS, GRAPHS = str(SAMPLES / "ledgers" / "eager-closer.jsonl"), str(SAMPLES /
 RUN = "eager-closer.refund-02.1"
 ASKED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "fix_first": ({}, ["triage", LEDGERS, "--graphs", GRAPHS]),
-    "packet": ({"number": 2, "of": "causes"}, ["causes", LEDGERS, "--graphs", GRAPHS, "--packet", "2"]),
+    "packet": ({"number": 1, "of": "causes"}, ["causes", LEDGERS, "--graphs", GRAPHS, "--packet", "1"]),
     "why_run_failed": ({"run_id": RUN}, ["triage", LEDGERS, "--graphs", GRAPHS, "--run", RUN]),
     "causes": ({}, ["causes", LEDGERS, "--graphs", GRAPHS]),
     "scores": ({}, ["score", LEDGERS, "--graphs", GRAPHS, "--runs"]),
