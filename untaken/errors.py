@@ -6,10 +6,12 @@ import errno
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Final, Literal, NoReturn
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 _ALIGNMENT: Final = re.compile(r"(?:(.)?([<>^]))?[-+ ]?0?(\d{0,4})")
 _ADDRESS: Final = re.compile(r"\b(\w{2,12}:/{1,2})(?:[^\s/?#@]*@)?([^\s?#\"'<>]*)(?:\?[^\s#\"'<>]*)?")
@@ -21,8 +23,7 @@ def bare_addresses(text: str) -> str:
     return _ADDRESS.sub(r"\1\2", text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
+class Where(Struct, frozen=True, kw_only=True):
     """The place that a message refers to; every part is optional. Of an address, nothing secret is in it."""
 
     file: str | None = None
@@ -33,7 +34,7 @@ class Where:
     def __post_init__(self) -> None:
         # No message may give away the password in the address of a store.
         if self.file is not None and ":/" in self.file:
-            object.__setattr__(self, "file", bare_addresses(self.file))
+            force_setattr(self, "file", bare_addresses(self.file))
 
     def __str__(self) -> str:
         place = self.file or ""
@@ -78,8 +79,7 @@ class UntakenError(Exception):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """Something noticed that did not stop the work (same parts as `UntakenError`)."""
 
     code: str
@@ -104,8 +104,7 @@ class Finding:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Unscored:
+class Unscored(Struct, frozen=True):
     """A value for which there is no evidence: never 0, never a pass (§0.2).
 
     Attributes:
@@ -146,8 +145,7 @@ def reason(value: Score | int | None) -> str | None:
     return value.reason if isinstance(value, Unscored) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """What an operating system refuses: the code of the error, and what to do."""
 
     code: str

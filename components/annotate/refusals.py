@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import streamlit as st
+from msgspec import Struct
+from msgspec.structs import replace
 
 from components.annotate import session
 from components.shared import text
@@ -17,8 +18,7 @@ from untaken.plans import Edit, PlanGraph
 WAITING: Final = "annotate_typed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(Struct, frozen=True, kw_only=True):
     """What a field of a sub-goal of a graph holds that the graph does not."""
 
     graph: str

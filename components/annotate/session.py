@@ -7,11 +7,12 @@ kept as a draft in the workspace, so that a closed browser loses nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 from uuid import uuid4
 
 import streamlit as st
+from msgspec import Struct
+from msgspec.structs import replace
 from msgspec.structs import replace as replace_struct
 from streamlit.delta_generator import DeltaGenerator
 
@@ -28,8 +29,7 @@ UNSIGNED: Final = "unsigned:"
 """Begins the author of drafts of somebody who has given no name yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditorSession:
+class EditorSession(Struct, frozen=True, kw_only=True):
     """The graph being edited."""
 
     session: Session  # the graph with all that can be undone

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from typing import Any, Final, cast
 
 import pandas as pd
 import streamlit as st
+from msgspec import Struct
+from msgspec.structs import replace
 
 from components.annotate import session
 from components.shared.panels import panel
@@ -14,12 +15,11 @@ from untaken.errors import UntakenError
 from untaken.plans import Delete, PlanGraph, Rename, SubGoalRow, edits_of_rows, rows_of
 
 SHEET: Final = "annotate_sheet"
-COLUMNS: Final = tuple(field.name for field in fields(SubGoalRow) if field.name != "was")
+COLUMNS: Final = tuple(name for name in SubGoalRow.__struct_fields__ if name != "was")
 LISTS: Final = ("deps", "any_of")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableEdit:
+class TableEdit(Struct, frozen=True, kw_only=True):
     """What the table was drawn from, and the graph that its edits made of it."""
 
     begun: PlanGraph

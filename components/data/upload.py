@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
@@ -12,7 +11,9 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import streamlit as st
+from msgspec import Struct
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -65,13 +66,12 @@ _READ_AHEAD_SECONDS: Final = 1.0
 
 
 # Changed in place: a click can end a page where it writes to the state of the session.
-@dataclass(slots=True)
-class SessionUploads:
+class SessionUploads(Struct):
     """What this session uploaded last."""
 
     turn: int = 0  # uploads that came to their end
-    results: list[UploadResult] = field(default_factory=list)
-    refused: dict[str, Finding] = field(default_factory=dict)  # did not arrive since, by name
+    results: list[UploadResult] = msgspec.field(default_factory=list)
+    refused: dict[str, Finding] = msgspec.field(default_factory=dict)  # did not arrive since, by name
     # Made of some results: of thousands it takes long.
     found: tuple[Sequence[UploadResult], Sequence[Upload], Sequence[Upload], pd.DataFrame] | None = None
 

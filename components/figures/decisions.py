@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from msgspec import Struct
 
 from untaken.counterfactual import THRESHOLD, Alternative, Decision, DeltaVerdict, RunEvaluation, level_words
 from untaken.errors import number
@@ -70,8 +70,7 @@ def delta_figure(evaluation: RunEvaluation, *, dark: bool = False) -> go.Figure:
     return figure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FigureRow:
+class FigureRow(Struct, frozen=True, kw_only=True):
     """One line of the figure: the heading of a decision point (no branch), or alternatives of it."""
 
     words: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
 import plotly.graph_objects as go
+from msgspec import Struct
 
 from untaken.errors import Unscored
 from untaken.numbers import decimal
@@ -41,8 +41,7 @@ _ALMOST_NONE: Final = 0.004
 """Opacity of what is there to be clicked only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Field:
+class _Field(Struct, frozen=True, kw_only=True):
     """How a ground or a creature is painted, in the light and in the dark theme."""
 
     fill: str

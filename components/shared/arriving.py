@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
+from msgspec import Struct
+
 from untaken.workspace import Workspace
 
 
-@dataclass(slots=True)
-class _UnderWay:
+class _UnderWay(Struct):
     """The uploads into one workspace: how many, and the place of the last ledger that counts meanwhile."""
 
     uploads: int

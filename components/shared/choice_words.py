@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from untaken.counterfactual import ChoiceSide, context_words
 
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideStyle:
+class SideStyle(Struct, frozen=True, kw_only=True):
     """How one kind of support looks: a sign in text, a symbol and a line in figures, and its words."""
 
     icon: str

@@ -7,11 +7,12 @@ survives another page, a reload and a restart of the server. Without a name it l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
+import msgspec
 import streamlit as st
+from msgspec import Struct
 
 from components.shared import reviewer, state, text
 from untaken.errors import UntakenError
@@ -23,14 +24,13 @@ REFUSED: Final = "drafts_refused"
 """Why a text could not be kept, by widget key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftField:
+class DraftField(Struct, frozen=True, kw_only=True):
     """One text field."""
 
     name: str  # such as ``note``
     about: tuple[str, ...] = ()  # the digest of a run, the id of a graph (untrusted)
     default: str = ""  # what it holds before anything is typed, such as the saved description
-    author: str = field(default_factory=lambda: reviewer.author() or "")
+    author: str = msgspec.field(default_factory=lambda: reviewer.author() or "")
 
     @property
     def whole(self) -> tuple[str, ...]:

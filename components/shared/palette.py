@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from untaken.counterfactual import DeltaVerdict
@@ -12,8 +13,7 @@ FONT: Final = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif
 """Fonts of figures and plan graphs: the system's, because a saved picture has no others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
+class Tokens(Struct, frozen=True, kw_only=True):
     """The theme's colours, for figures and the plan view."""
 
     background: str

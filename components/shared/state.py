@@ -12,11 +12,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final, TypeVar
 
 import streamlit as st
+from msgspec import Struct
 
 from components.shared import evaluating, navigation, private_session, text
 from components.shared.demo import SAMPLES, open_demo
@@ -61,8 +61,7 @@ UNKNOWN: Final = "scope_unknown"
 MISSING_WORDS: Final[dict[MissingRule, str]] = {"fail": "count as not completed", "drop": "are left out"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RulesInForce:
+class RulesInForce(Struct, frozen=True, kw_only=True):
     """The rules that every rate on screen was counted under."""
 
     missing: MissingRule = "fail"

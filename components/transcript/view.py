@@ -202,7 +202,7 @@ def _document(corpus: Corpus, *digests: str, part: int = 0) -> tuple[str, bool, 
     searched = tuple(known_texts_to_judges(corpus.runs[digest]) is not None for digest in digests)
     rules = state.rules()
     # `searched`: the marks of possible prompt injections appear once a run was looked through.
-    key = state.content(store), _now(corpus, *digests), rules, taxonomy.version, searched
+    key = state.content(store), _now(corpus, *digests), repr(rules), taxonomy.version, searched
     return _encoded(key, digests, part, taxonomy, corpus)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import desk
 import pytest
 from html_pages import Parsed
+from msgspec.structs import replace
 
 from untaken import html_report
 from untaken.analysis.corpus import Corpus, evaluate_corpus

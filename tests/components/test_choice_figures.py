@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 from drawn import HOSTILE, filled, markup, note
 from histories import moment, seen, weak
+from msgspec.structs import replace
 
 from components import figures
 from components.shared.choice_words import SIDES

@@ -12,6 +12,7 @@ import pytest
 from builders import a_run
 from colours import contrast, luminance
 from drawn import HOSTILE, a_graph, a_score, filled, markup, note
+from msgspec import structs
 
 from components import figures
 from components.figures.annotating import GONE
@@ -68,7 +69,7 @@ RUN = (
     a_run(agent=HOSTILE, task=HOSTILE).call(HOSTILE[:100], ok=False).select(HOSTILE[:90], "b").finish().run()
 )
 UNKNOWN = an_evaluation(a_branch(HOSTILE, None, "unknown"), selected=HOSTILE)
-SKIPPED = replace(an_evaluation(), status="skipped", reason=HOSTILE, decisions=())
+SKIPPED = structs.replace(an_evaluation(), status="skipped", reason=HOSTILE, decisions=())
 DRAWN: dict[str, Callable[[bool], go.Figure]] = {
     "plan": lambda dark: figures.plan_figure(GRAPH, SCORE, dark=dark),
     "progress": lambda dark: figures.progress_curve(SCORE, dark=dark),

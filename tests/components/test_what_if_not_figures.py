@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import msgspec
 import pytest
 from colours import contrast, luminance
 from drawn import HOSTILE, markup, note
+from msgspec import structs
 from programs import run_python
 
 from components import figures
@@ -62,7 +62,7 @@ def test_a_strip_of_few_pictures_fits_a_phone_with_the_chosen_step_in_it() -> No
 def test_what_has_no_win_is_in_the_legend_where_there_is_some() -> None:
     found = RECORD.steps[0].asked
     assert found is not None
-    none = dataclasses.replace(found, win=Unscored("nothing else"), verdict="unscored", revise=False)
+    none = structs.replace(found, win=Unscored("nothing else"), verdict="unscored", revise=False)
     silent = with_steps(msgspec.structs.replace(RECORD.steps[0], asked=none), *RECORD.steps[1:])
     assert "no WIN" in note(figures.win_figure(silent))
     assert "no WIN" not in note(figures.win_figure(RECORD))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from builders import a_run
 from histories import on_day
+from msgspec import structs
 from scipy import stats
 
 from untaken.counterfactual.memory import PolicyMemory
@@ -189,7 +190,7 @@ def test_choices_come_from_the_runs_that_memory_takes_on_the_scale_of_the_whole_
         logging_run("r4", 4, "a", {"a": 1e-300}, success=True, cost=0.5, steps=4),
         logging_run("r5", 5, "a", {"a": 0.5}, success=None, cost=0.5, steps=4),
     ]
-    broken = replace(runs[0], integrity=replace(runs[0].integrity, verdict="ALTERED"))
+    broken = replace(runs[0], integrity=structs.replace(runs[0].integrity, verdict="ALTERED"))
     found = logged_choices([*runs, runs[0], broken], PolicyMemory.build(runs).snapshot())
     assert [c.odds is not None for c in found] == [True, True, False, False, False]
     assert msgspec.structs.astuple(found[2].outcome) == (1.0, 0.5, 0.5)

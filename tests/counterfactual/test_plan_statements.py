@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from random import Random
 
@@ -186,7 +185,7 @@ def test_the_better_way_is_at_the_decisive_step_else_that_of_the_largest_differe
         )
         for seq, difference in ((1, 0.3), (2, 0.5), (3, 0.5))
     )
-    better = dataclasses.replace(run, decisions=decisions, decisive_seq=decisive).better_way
+    better = replace(run, decisions=decisions, decisive_seq=decisive).better_way
     assert better
     assert (better[0].decision.seq, better[1].better) == (want, True)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from builders import RunBuilder, a_graph, a_run
+from msgspec.structs import replace
 
 from untaken.errors import Unscored
 from untaken.judging.criteria import (

@@ -11,12 +11,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 
 import pytest
 from builders import RunBuilder, a_run
+from msgspec.structs import replace
 
 from untaken.ledger import Head, Integrity, verify_ledger
 

@@ -12,6 +12,7 @@ import pytest
 from builders import EPOCH, a_run, a_score
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from untaken.analysis.gate import parse_requirement
 from untaken.analysis.sequential import SequentialCheck, TimeLimit, check_in_sequence, compare_in_sequence
@@ -103,8 +104,8 @@ def test_a_verdict_holds_whatever_starts_and_finishes_later_in_whatever_order(pl
     by_time = data.draw(st.booleans())
     done = [run.began + run.takes <= begun if by_time else some.random() < 0.7 for run in planned[:begun]]
     at = EPOCH + timedelta(seconds=begun - 1)
-    early = replace(within, now=at) if within else None
-    late = replace(within, now=EPOCH + timedelta(days=1)) if within else None
+    early = structs.replace(within, now=at) if within else None
+    late = structs.replace(within, now=EPOCH + timedelta(days=1)) if within else None
     for before in look(planned[:begun], done, within=early):
         (after,) = (
             check

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from crafter_worlds import walked
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
 from untaken.simulator.crafter.contexts import LAYERS, MANY, NEEDS, context_layers

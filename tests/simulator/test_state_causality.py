@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from crafter_worlds import some_actions, walked
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from untaken.errors import UntakenError
 from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from crafter_worlds import walked
+from msgspec.structs import replace
 from test_win_interventions import facing
 
 from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, LocalView

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from random import Random
 
 import pytest
 from crafter_worlds import some_actions, walked
+from msgspec.structs import replace
 
 from untaken.simulator.crafter import ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
 from untaken.simulator.win import opposite, possible_actions

@@ -168,7 +168,7 @@ BROKEN_PLUGINS = [
     ("raises", "raise ImportError('no such thing')", "plug:IMPORTER", "no such thing"),
     ("is no importer", "IMPORTER = 3", "plug:IMPORTER", "it is a int"),
     ("is not there", "", "plug:IMPORTER", "IMPORTER"),
-    ("takes a name in use", "from untaken.traces.devai import *\nfrom dataclasses import replace\n"
+    ("takes a name in use", "from untaken.traces.devai import *\nfrom msgspec.structs import replace\n"
      "IMPORTER = replace(IMPORTER, passes=7)", "plug:IMPORTER", "'devai' exists already"),
 ]  # fmt: skip
 
@@ -188,7 +188,7 @@ def test_a_broken_plug_in_is_named_and_left_out(plugins, desc, module, value, wh
     assert importers()["devai"].passes == 1
 
 
-COMPANIONS = "from dataclasses import replace\nfrom shop_log import IMPORTER as SHOP\n" + (
+COMPANIONS = "from msgspec.structs import replace\nfrom shop_log import IMPORTER as SHOP\n" + (
     "IMPORTER = replace(SHOP, info=replace(SHOP.info, name='trial'), companions=('agent/*', 'notes.txt'))\n"
 )
 

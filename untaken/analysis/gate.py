@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from untaken.analysis import ranking
 from untaken.analysis.ranking import METRICS
@@ -35,8 +36,7 @@ SHOWN: Final = 3
 """Sub-goals and runs that are named to begin with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     """`metric` `op` `bound`, as `parse_requirement` reads it."""
 
     metric: str
@@ -47,8 +47,7 @@ class Requirement:
         return f"{self.metric}{self.op}{self.bound:.15g}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissedSubGoal:
+class MissedSubGoal(Struct, frozen=True, kw_only=True):
     """A sub-goal that `missed` of `runs` runs did not complete; the title is untrusted text."""
 
     sub_goal: str
@@ -58,8 +57,7 @@ class MissedSubGoal:
     runs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateCheck:
+class GateCheck(Struct, frozen=True, kw_only=True):
     """One agent held to one requirement.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace as struct_replace
 
 from untaken.errors import Unscored, number
@@ -29,8 +30,7 @@ SECONDS: Final = 5.0
 """Seconds after which a preview stops, and says how many runs it did not look at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusChange:
+class StatusChange(Struct, frozen=True, kw_only=True):
     """A sub-goal whose status in one run would be another.
 
     Attributes:
@@ -46,8 +46,7 @@ class StatusChange:
     after: Status | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentEffect:
+class AgentEffect(Struct, frozen=True, kw_only=True):
     """The runs of one agent pooled, under the graph in force and under the edited one."""
 
     agent: str
@@ -66,8 +65,7 @@ class AgentEffect:
         return max(one.runs for one in (self.before, self.after) if one is not None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
+class Preview(Struct, frozen=True, kw_only=True):
     """What would change if the edited graph were in force.
 
     Attributes:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.gate import Requirement, gate_metrics, metric_unknown, refuse_unknown
@@ -33,8 +34,7 @@ MARGIN: Final = 0.1
 """How far an agent may fall behind its baseline and still pass."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SequentialCheck:
+class SequentialCheck(Struct, frozen=True, kw_only=True):
     """One agent, held to a requirement or to a baseline, after as many values as there are.
 
     Attributes:
@@ -69,8 +69,7 @@ class SequentialCheck:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeLimit:
+class TimeLimit(Struct, frozen=True, kw_only=True):
     """Runs that do not finish within `limit` of their start have failed, whatever they do later.
 
     Attributes:
@@ -149,8 +148,7 @@ def compare_in_sequence(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Trial:
+class _Trial(Struct, frozen=True, kw_only=True):
     """A run that has started."""
 
     run_id: str

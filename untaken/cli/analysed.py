@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untaken.analysis import (
     Corpus,
@@ -25,8 +26,7 @@ from untaken.ledger import Run
 from untaken.workspace import Review
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Analysed:
+class Analysed(Struct, frozen=True, kw_only=True):
     """Runs, evaluated, with the names of failure modes and where reviews are; `broken` where a ledger is."""
 
     corpus: Corpus

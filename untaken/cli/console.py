@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+
+from msgspec import Struct
 
 from untaken import numbers
 from untaken.errors import Finding, Score, Unscored
@@ -50,8 +51,7 @@ def signed(value: Number, digits: int = 3) -> str:
     return numbers.signed(value, digits, unknown=NOTHING).replace("−", "-")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Console:
+class Console(Struct, frozen=True, kw_only=True):
     """Where output goes."""
 
     json: bool = False  # one document on stdout, and nothing else there

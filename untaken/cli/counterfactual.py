@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from untaken.analysis import agents_compared_with, left_out, memories_of
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed

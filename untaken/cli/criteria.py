@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, takes_model
@@ -106,8 +108,7 @@ def _takes_runs(parser: Parser) -> None:
     parser.takes_number("--seeds", 1, "passes of the model")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _Found(Struct, frozen=True, kw_only=True):
     """What was quantified, and the same runs disturbed."""
 
     passes: tuple[QuantifierRun, ...]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.analysis import EdgeAudit, NodeAudit, PlanAudit, TaskAudit, evaluate_corpus
 from untaken.cli.console import NOTHING, Console, plain
@@ -83,8 +85,7 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_out("FILE", "default: stdout")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class Checked(Struct, frozen=True, kw_only=True):
     """One file, looked at."""
 
     file: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, takes_model
@@ -69,8 +70,7 @@ def judge(args: argparse.Namespace, console: Console) -> int:
 Work = tuple[Place, Run, PlanGraph]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSummary:
+class JudgeSummary(Struct, frozen=True, kw_only=True):
     """The results of a judge for the runs."""
 
     verdicts: Sequence[NodeVerdict] = ()

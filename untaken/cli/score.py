@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.analysis import (
     Corpus,
@@ -52,8 +54,7 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_flag("--runs", "also list the runs")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Scored(Struct, frozen=True, kw_only=True):
     """The runs named on the command line, scored."""
 
     ledgers: Ledgers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from random import Random
 from statistics import fmean
@@ -290,8 +289,7 @@ class _Met:
                 yield pair
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pair:
+class _Pair(Struct, frozen=True, kw_only=True):
     """Two skills in a context, to be compared over a whole snapshot."""
 
     snapshot: Snapshot

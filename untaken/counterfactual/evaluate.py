@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 from untaken.caching import Once
 from untaken.counterfactual.insights import RunSignals, insights_of, signals_of
@@ -38,8 +39,7 @@ ABORTED: Final = "DTL-STRAT-006"
 """Code of an evaluation that a broken ledger forbids."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """Why a run is not evaluated (the failure table of §2)."""
 
     status: EvaluationStatus

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from math import fsum
 from typing import Any, Final, Literal
@@ -155,8 +154,7 @@ class Insight(Struct, frozen=True, kw_only=True, gc=False):
     direction: Direction | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(Struct, frozen=True, kw_only=True):
     """Counts over one evaluation, or summed over many.
 
     Attributes:
@@ -181,8 +179,7 @@ class Summary:
     codes: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEvaluation:
+class RunEvaluation(Struct, frozen=True, kw_only=True):
     """The counterfactual evaluation of one run.
 
     Attributes:

@@ -6,10 +6,11 @@ Tables of pages, CSV and Parquet files, and the documentation of them all, follo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, Generic, Literal, TypeVar
+
+from msgspec import Struct
 
 from untaken.errors import Unscored
 
@@ -33,8 +34,7 @@ class Meanings(dict[str, str]):
         return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column(Generic[Row]):
+class Column(Struct, Generic[Row], frozen=True, kw_only=True):
     """One column.
 
     Attributes:

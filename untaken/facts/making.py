@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -33,8 +32,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Parts).decode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeFacts:
+class MadeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What was written.
 
     Attributes:

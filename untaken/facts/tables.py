@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken.counterfactual import PlanChange
 from untaken.errors import Finding, Unscored
@@ -258,8 +259,7 @@ FINDINGS: Final[Columns[Finding]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactTable:
+class FactTable(Struct, frozen=True, kw_only=True):
     """A table of facts.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.errors import Score, Unscored
@@ -13,8 +14,7 @@ from untaken.ledger import Run, Verdict
 from untaken.scoring import not_withdrawn, ruling, whose_count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictPair:
+class VerdictPair(Struct, frozen=True, kw_only=True):
     """The verdicts of both authors on one sub-goal of one run.
 
     Attributes:
@@ -35,8 +35,7 @@ class VerdictPair:
     b_by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedOpinions:
+class PairedOpinions(Struct, frozen=True, kw_only=True):
     """How far two authors agree on the sub-goals of runs that both decided.
 
     Attributes:
@@ -71,8 +70,7 @@ class PairedOpinions:
         return self.both_met + self.both_not
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementEstimate(PairedOpinions):
+class AgreementEstimate(PairedOpinions, frozen=True, kw_only=True):
     """How far both agree, over all pairs or a part of them.
 
     Attributes:
@@ -85,8 +83,7 @@ class AgreementEstimate(PairedOpinions):
     graph: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictAgreement:
+class VerdictAgreement(Struct, frozen=True, kw_only=True):
     """Two authors' verdicts, compared.
 
     Attributes:

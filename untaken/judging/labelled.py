@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from untaken.errors import Finding
 from untaken.stats import Corrected, Target
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledRate(Corrected):
+class LabelledRate(Corrected, frozen=True, kw_only=True):
     """A rate of sub-goals met, or the difference of two agents' rates.
 
     Attributes:
@@ -24,8 +24,7 @@ class LabelledRate(Corrected):
     graph: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledRates:
+class LabelledRates(Struct, frozen=True, kw_only=True):
     """What labels and judge say together.
 
     Attributes:

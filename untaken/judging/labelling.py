@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from itertools import combinations
 from statistics import fmean
 from typing import Final, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging.labelled import LabelledRate, LabelledRates
@@ -42,8 +42,7 @@ WORDS: Final[Mapping[str, str]] = {
 """Features with a share; the other two are the start and the agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedItem:
+class JudgedItem(Struct, frozen=True, kw_only=True):
     """A sub-goal of a run that a judge was asked about; `judge` and `people` are NaN where unknown.
 
     `odds` are those with which its label was drawn; ``None`` where all had the same.
@@ -208,7 +207,7 @@ def _rate(
     other: str = "",
     graph: str = "",
 ) -> LabelledRate:
-    given = {field.name: getattr(found, field.name) for field in fields(Corrected)}
+    given = {name: getattr(found, name) for name in Corrected.__struct_fields__}
     return LabelledRate(part=part, name=name, other=other, graph=graph, **given)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -41,8 +40,7 @@ class MappingAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     actions: Annotated[list[Numbered], Meta(max_length=BATCH)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedMapping:
+class JudgedMapping(Struct, frozen=True, kw_only=True):
     """A judge's mapping of one run's unmapped actions.
 
     Attributes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -174,8 +173,7 @@ def measure_judges(
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedSubGoal:
+class JudgedSubGoal(Struct, frozen=True, kw_only=True):
     """A judge's latest verdict on a sub-goal of a run, and what people say there."""
 
     run: Run

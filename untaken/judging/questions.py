@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from typing import Annotated, Final, Literal
@@ -27,8 +26,7 @@ DECIDED: Final = ("expr", "tool_call", "outcome", "any_of")
 """Ways of deciding a sub-goal that no judge overturns, and so is not asked about."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeQuestion:
+class NodeQuestion(Struct, frozen=True, kw_only=True):
     """A question, and what its answer is checked against.
 
     `own`: the events mapped to the sub-goal; ``None`` where it is not anchored (`SubGoal.anchored`).
@@ -187,8 +185,7 @@ class BriefAnswer(JudgeAnswer, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(max_length=48)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeVerdict:
+class NodeVerdict(Struct, frozen=True, kw_only=True):
     """A judge's verdict on one sub-goal of one run, with the record of how it came about.
 
     Attributes:
@@ -220,8 +217,7 @@ class NodeVerdict:
     made_with: MadeWith
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeReport:
+class JudgeReport(Struct, frozen=True, kw_only=True):
     """The verdicts on a run, and what a reviewer should know of its text."""
 
     verdicts: tuple[NodeVerdict, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.errors import Score, Unscored
@@ -20,8 +21,7 @@ Part = Literal["all", "blind", "seen", "sub_goal"]
 EVERYBODY: Final = ("human:*",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewedSubGoal:
+class ReviewedSubGoal(Struct, frozen=True, kw_only=True):
     """Each reviewer's latest verdict on one sub-goal of one run.
 
     Attributes:
@@ -66,8 +66,7 @@ class ReviewedSubGoal:
         return [*self.opinions, *[None] * len(self.unsure)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reliability:
+class Reliability(Struct, frozen=True, kw_only=True):
     """How far reviewers agree, over everything or on one sub-goal.
 
     Attributes:
@@ -98,8 +97,7 @@ class Reliability:
     alpha_unsure: Score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reviewers:
+class Reviewers(Struct, frozen=True, kw_only=True):
     """Agreement of several reviewers on the same runs.
 
     Attributes:
@@ -202,8 +200,7 @@ def _least_first(one: Reliability) -> tuple[float, int, str, str]:
     return one.agreed / one.items if one.items else 2.0, -one.items, one.graph, one.name  # no items last
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewerPair(PairedOpinions):
+class ReviewerPair(PairedOpinions, frozen=True, kw_only=True):
     """How far two reviewers agree on the sub-goals of runs on which both could tell.
 
     Attributes:
@@ -259,7 +256,7 @@ def _pairs(one: ReviewedSubGoal, among: frozenset[str]) -> Iterator[VerdictPair]
 def _agreeing(a: str, b: str, pairs: list[VerdictPair]) -> ReviewerPair:
     cluster = independent(pairs)
     whole = estimate_agreement("all", "", pairs, cluster)
-    shared = {field.name: getattr(whole, field.name) for field in fields(PairedOpinions)}
+    shared = {name: getattr(whole, name) for name in PairedOpinions.__struct_fields__}
     return ReviewerPair(a=a, b=b, cluster=cluster, **shared)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.errors import Finding
 from untaken.judging.passport import (
@@ -27,8 +28,7 @@ State = Literal["calibrated", "uncalibrated", "stale"]
 WORST_LAST: Final[tuple[State, ...]] = ("calibrated", "stale", "uncalibrated")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeStanding:
+class JudgeStanding(Struct, frozen=True, kw_only=True):
     """Whether a judge's verdicts may count, everywhere or on one sub-goal.
 
     Attributes:
@@ -120,8 +120,7 @@ def _standings(
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
+class _Known(Struct, frozen=True, kw_only=True):
     """A passport, its sub-goals by place, and what changed in the labels it was measured on."""
 
     passport: JudgePassport

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from untaken import stats
 from untaken.errors import Score, Unscored, number
@@ -24,8 +26,7 @@ ALIKE = 1e-12
 Trust = Literal["reliable", "unreliable", "cannot_tell"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeTrust(AgreementEstimate):
+class JudgeTrust(AgreementEstimate, frozen=True, kw_only=True):
     """One judge against people (a: people, b: the judge): over everything it judged, or on one sub-goal.
 
     Attributes:
@@ -100,8 +101,7 @@ def unreliable_judges(found: Iterable[JudgeTrust]) -> list[JudgeTrust]:
     return [one for one in bad if one.part == "all" or one.judge not in whole]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeDifference:
+class JudgeDifference(Struct, frozen=True, kw_only=True):
     """Two judges, or two wordings of a rubric, against people's labels on the same sub-goals of runs.
 
     Attributes:
@@ -188,6 +188,5 @@ def _trust(runs: Sequence[Run], people: Sequence[str], author: str, least: float
 
 
 def _judged(author: str, one: AgreementEstimate, least: float) -> JudgeTrust:
-    known = {field.name: getattr(one, field.name) for field in fields(one)}
     trust = trust_of(one.kappa_low, one.kappa_high, one.n, least=least)
-    return JudgeTrust(judge=author, trust=trust, **known)
+    return JudgeTrust(judge=author, trust=trust, **asdict(one))

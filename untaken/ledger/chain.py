@@ -10,13 +10,13 @@ import re
 from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from sys import intern
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
@@ -38,8 +38,7 @@ _ENDS = frozenset({RunStarted, RunFinished})  # whether their place is right dep
 _HEX = re.compile("[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Break:
+class Break(msgspec.Struct, frozen=True, kw_only=True):
     """The first bad line of a run, or what is wrong with its end.
 
     Attributes:

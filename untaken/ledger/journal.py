@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from zlib import crc32
@@ -38,8 +37,7 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     size: Count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Journal:
+class Journal(msgspec.Struct, frozen=True, kw_only=True):
     """What a journal holds.
 
     Attributes:
@@ -57,8 +55,7 @@ class Journal:
         return last.offset + last.size if last else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
     """What the heads are, once the journal is taken into account.
 
     Attributes:

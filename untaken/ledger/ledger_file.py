@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 import filelock
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
@@ -206,8 +206,7 @@ class LedgerFile:
         return UntakenError(code, message, where=Where(file=str(self.path)), hint=hint)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldLedger:
+class HeldLedger(Struct, frozen=True, kw_only=True):
     """A short ledger in memory, and how its runs end."""
 
     content: bytes

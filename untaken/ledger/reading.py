@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from math import inf
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from untaken import limits
 from untaken.errors import UntakenError, Where

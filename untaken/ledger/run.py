@@ -43,8 +43,7 @@ TEXTS_TO_JUDGES: Final = "texts_to_judges"
 """Where a run keeps what `untaken.judging` has found in its texts: (seq, quote) of each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class Head(Struct, frozen=True, kw_only=True):
     """The end of a run's hash chain: how many events, and the SHA-256 of the last line."""
 
     events: Annotated[int, Meta(ge=1, le=limits.EVENTS_PER_RUN)]
@@ -59,8 +58,7 @@ class Draft(Struct, frozen=True):
     ts: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Integrity:
+class Integrity(Struct, frozen=True, kw_only=True):
     """The integrity verdict of one run (§1).
 
     Attributes:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn
+
+import msgspec
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
@@ -21,8 +23,7 @@ _LISTED: Final = 1_000
 _LOG: Final = logging.getLogger("untaken.ledger")
 
 
-@dataclass(slots=True)
-class FailedWrite:
+class FailedWrite(Struct):
     """One thing tried, and why it failed."""
 
     error: Exception | None = None
@@ -84,12 +85,11 @@ class Unrecorded:
             self.findings.append(Finding(code=code, message=message, where=where, severity=severity))
 
 
-@dataclass(slots=True)
-class ClosedFile:
+class ClosedFile(Struct):
     """Replaces a ledger that could not be opened: nothing can be appended to it."""
 
     path: Path
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
 
     def append(self, run_id: str, *_: object) -> NoReturn:
         """Refuses."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
@@ -34,8 +33,7 @@ _OF_SUB_GOAL: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldChange:
+class FieldChange(msgspec.Struct, frozen=True, kw_only=True):
     """A field with another value; values as plain JSON, ``None`` for a field without one."""
 
     field: str
@@ -43,8 +41,7 @@ class FieldChange:
     after: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedSubGoal:
+class ChangedSubGoal(msgspec.Struct, frozen=True, kw_only=True):
     """A sub-goal of both versions that does not say the same in both; its dependencies are edges."""
 
     sub_goal: str
@@ -52,32 +49,28 @@ class ChangedSubGoal:
     fields: tuple[FieldChange, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True, kw_only=True):
     """A direct dependency: `sub_goal` needs `dependency`."""
 
     dependency: str
     sub_goal: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Renamed:
+class Renamed(msgspec.Struct, frozen=True, kw_only=True):
     """A removed and an added sub-goal that are alike in all but the id, and like no other: a guess."""
 
     before: str
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reordered:
+class Reordered(msgspec.Struct, frozen=True, kw_only=True):
     """Two sub-goals that changed places while their rules may claim the same action: the first gets it."""
 
     first: str
     second: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphDiff:
+class GraphDiff(msgspec.Struct, frozen=True, kw_only=True):
     """The changes from one version of a plan graph to another.
 
     Attributes:

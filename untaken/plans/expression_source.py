@@ -8,8 +8,9 @@ Whatever the tokens leave unclear counts as a reason to refuse.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import UntakenError
@@ -54,8 +55,7 @@ class FieldPath(NamedTuple):
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class ExpressionSource:
+class ExpressionSource(Struct, frozen=True):
     """An expression's tokens and what follows from them."""
 
     tokens: tuple[Token, ...]
@@ -126,8 +126,7 @@ def unreadable(
     return UntakenError("expression-unreadable", f"the expression {words}", hint=hint)
 
 
-@dataclass(slots=True)
-class _Bracket:
+class _Bracket(Struct):
     loop: str | None
     start: int
     held_a_loop: bool = False

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
@@ -22,8 +23,7 @@ Tree = dict[str, Any]
 """Nested field names; an empty tree means everything below."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, frozen=True):
     """How much a value holds: items in all collections, characters in all texts, longest collection."""
 
     items: int
@@ -31,8 +31,7 @@ class Size:
     longest: int
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
+class Projection(Struct, frozen=True):
     """Which fields of the state are read."""
 
     tree: Tree

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
@@ -54,8 +55,7 @@ _UNDEFINED = re.compile(r"Undefined variable or function: '(\w+)'")
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class _Compiled:
+class _Compiled(Struct, frozen=True):
     program: Any
     source: ExpressionSource
     projection: Projection

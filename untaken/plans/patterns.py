@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 import re2
+from msgspec import Struct
 from msgspec.structs import replace
 
 from untaken import limits
@@ -43,8 +43,7 @@ _MAPPING: Final = (dict, Mapping)
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """A pattern, ready to be compared: `kind` is one of `KINDS` but ``literal``, `text` its text.
 
     Of ``equals`` the `value` is any JSON value; ``given`` replaces free text, which need only be there.
@@ -336,8 +335,7 @@ def comparing_sub_goal(node: SubGoal) -> SubGoal:
     return replace(node, check=replace(node.check, tool_call=call))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Replacing:
+class _Replacing(Struct, frozen=True, kw_only=True):
     """Puts something else in place of each free text that a call of a tool is expected to give.
 
     Attributes:

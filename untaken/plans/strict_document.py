@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import yaml
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
@@ -32,8 +32,7 @@ _WORDS: dict[str, bool | None] = {
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # where libyaml was built in, much faster
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A document's value and, for YAML, the 1-based line on which each part of it begins."""
 
     value: Any

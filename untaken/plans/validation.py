@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from untaken import limits
@@ -20,8 +20,7 @@ _NAMED = 5
 """How many sub-goals one message names before it only counts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(Struct, frozen=True, kw_only=True):
     """A finding about one place of a graph, before the line in a file is known."""
 
     code: str

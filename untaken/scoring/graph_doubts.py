@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
+import msgspec
 from msgspec import Struct
 
 from untaken.errors import Finding, Severity, Unscored, first_few
@@ -35,8 +35,7 @@ NAMED: Final = 5
 """Tools that a hint names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphDoubt:
+class GraphDoubt(Struct, frozen=True, kw_only=True):
     """A sub-goal of a plan graph that the runs speak against; its names are untrusted text.
 
     Attributes:
@@ -68,8 +67,7 @@ class RunEnd(Struct, frozen=True, kw_only=True, gc=False):
     success: bool | Unscored
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     """What the runs of one graph did.
 
     Attributes:
@@ -82,18 +80,18 @@ class _Seen:
         successes, completed: by sub-goal, successful runs with evidence for it, and those that completed it.
     """
 
-    tools: set[str] = field(default_factory=set)
+    tools: set[str] = msgspec.field(default_factory=set)
     runs: int = 0
     total: int = 0
     succeeded: int = 0
-    patterns: dict[int, tuple[NodeResult, ...]] = field(default_factory=dict)
-    ended: Counter[tuple[int, bool]] = field(default_factory=Counter)
-    known: Counter[str] = field(default_factory=Counter)
-    known_successes: Counter[str] = field(default_factory=Counter)
-    attempted: Counter[str] = field(default_factory=Counter)
-    holds: Counter[str] = field(default_factory=Counter)
-    successes: Counter[str] = field(default_factory=Counter)
-    completed: Counter[str] = field(default_factory=Counter)
+    patterns: dict[int, tuple[NodeResult, ...]] = msgspec.field(default_factory=dict)
+    ended: Counter[tuple[int, bool]] = msgspec.field(default_factory=Counter)
+    known: Counter[str] = msgspec.field(default_factory=Counter)
+    known_successes: Counter[str] = msgspec.field(default_factory=Counter)
+    attempted: Counter[str] = msgspec.field(default_factory=Counter)
+    holds: Counter[str] = msgspec.field(default_factory=Counter)
+    successes: Counter[str] = msgspec.field(default_factory=Counter)
+    completed: Counter[str] = msgspec.field(default_factory=Counter)
 
     def add(self, run: Run | RunEnd, score: RunScore | RunEnd) -> None:
         self.tools |= run.tools

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import fsum
 from typing import Any, Final, Literal, TypeVar
 
@@ -254,8 +253,7 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
         raise KeyError(sub_goal)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentScore:
+class AgentScore(Struct, frozen=True, kw_only=True):
     """Runs of one agent pooled (micro), with means over runs beside it (macro); counts are over scored runs.
 
     Attributes:

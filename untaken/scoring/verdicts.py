@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run, Verdict
@@ -33,8 +34,7 @@ AUTHORITIES: Final = (
 """Authorities by prefix of VERDICT.by and in words, the highest first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
+class Ruling(Struct, frozen=True, kw_only=True):
     """What the verdicts of the highest authority that spoke say together.
 
     Attributes:

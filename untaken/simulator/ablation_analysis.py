@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from math import expm1, log1p
 from statistics import fmean
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from untaken.errors import Score, Unscored
 from untaken.simulator.ablation_runs import FULL, Ablation, AblationArm, ArmDifference

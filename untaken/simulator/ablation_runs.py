@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.errors import Score
 from untaken.numbers import counted
@@ -28,8 +30,7 @@ PUBLISHED: Final[Mapping[str, tuple[float, float]]] = {
 """Score in percent, mean ± standard deviation over 5 seeds, at 1 M steps (source 003, table 2)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AblationArm:
+class AblationArm(Struct, frozen=True, kw_only=True):
     """What one arm reached.
 
     Attributes:
@@ -55,8 +56,7 @@ class AblationArm:
     success_percent: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmDifference:
+class ArmDifference(Struct, frozen=True, kw_only=True):
     """The full arm minus another one, in the same worlds.
 
     Attributes:
@@ -86,8 +86,7 @@ class ArmDifference:
     score_high: Score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ablation:
+class Ablation(Struct, frozen=True, kw_only=True):
     """All arms in the same worlds.
 
     Attributes:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from untaken.errors import Unscored
 from untaken.simulator.policy import Feedback, Policy, Seen, Selection, augment
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
     from untaken.simulator.crafter import CrafterWorld, LocalView, WorldStep
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WinSettings:
+class WinSettings(Struct, frozen=True, kw_only=True):
     """How What-If-Not evaluates the actions of an episode; as in `what_if_not`."""
 
     reward: str = SHAPED
@@ -29,8 +30,7 @@ class WinSettings:
     at: At = "<="
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """One step t of the loop, after it was done.
 
     Attributes:
@@ -70,8 +70,7 @@ class Turn:
         return self.win is not None and self.win.action != self.action and not self.unanswered_again
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Episode:
+class Episode(Struct, frozen=True, kw_only=True):
     """The result of one episode.
 
     Attributes:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.errors import UntakenError
 from untaken.simulator.crafter import LocalView
@@ -12,8 +15,7 @@ from untaken.simulator.crafter.names import ACTIONS
 from untaken.simulator.state_causality.causal_state import CausalState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feedback:
+class Feedback(Struct, frozen=True, kw_only=True):
     """Why a policy is asked again (a, r, Ã, WIN).
 
     Attributes:
@@ -29,8 +31,7 @@ class Feedback:
     win: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(Struct, frozen=True, kw_only=True):
     """What a policy is given at a step: the state it may see, and the task l.
 
     Attributes:
@@ -59,8 +60,7 @@ def augment(state: Seen | LocalView, causes: CausalState | None) -> Seen:
     return replace(state, causes=causes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """A decision point: a skill starts.
 
     Attributes:
@@ -71,11 +71,10 @@ class Selection:
 
     skill: str
     alternatives: tuple[str, ...]
-    propensities: Mapping[str, float] = field(default_factory=dict)
+    propensities: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
+class Act(Struct, frozen=True, kw_only=True):
     """The answer: an action by its name, and the selection where it begins a skill with it.
 
     Attributes:

@@ -8,7 +8,6 @@ not. It has no pictures: a view is the numbers of its 9 × 7 fields.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -227,8 +226,7 @@ def _invalid(why: str, where: Where) -> UntakenError:
     return UntakenError("planning-invalid", f"no record of planning: {why}", where=where, hint=hint)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordIndex:
+class RecordIndex(Struct, frozen=True, kw_only=True):
     """Records of planning by run id.
 
     Attributes:

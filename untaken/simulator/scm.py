@@ -7,11 +7,12 @@ counterfactual is the same model with one function replaced. All chance is in va
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.errors import UntakenError
 from untaken.simulator.policy import Act, Policy, Seen, augment
@@ -24,8 +25,7 @@ Function = Callable[..., Any]
 _MISSING = object()  # `None` is a value, too
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
+class Variable(Struct, frozen=True, kw_only=True):
     """One variable of a model.
 
     Attributes:

@@ -15,10 +15,10 @@ capital grows with every value, so what is shown stays shown whatever the value 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from untaken.stats.rounding import Floats
 
@@ -57,8 +57,7 @@ def lower_end(values: Sequence[float]) -> float:
     return low
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Struct, frozen=True):
     """A verdict on the mean of `values`, after how many of them, and both ends of the mean's interval."""
 
     verdict: Shown

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from untaken.errors import Score
 
@@ -13,8 +14,7 @@ Basis = Literal["labels_and_judge", "labels", "none"]
 """What a rate rests on: both from 30 labels on, the labels alone from 10 on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected:
+class Corrected(Struct, frozen=True, kw_only=True):
     """A rate, or a difference of two, from labels and judge, beside the labels alone and the judge alone.
 
     Attributes:

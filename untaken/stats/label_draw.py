@@ -7,10 +7,10 @@ random.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from untaken.errors import Unscored
 from untaken.stats.means import student_cdfs
@@ -23,8 +23,7 @@ ALIKE: Final = 10
 """Runs at least whose labels change places: those of neighbouring sizes are put together."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawTest:
+class DrawTest(Struct, frozen=True, kw_only=True):
     """How unusual the labelled items are among the draws that could have been.
 
     Attributes:
@@ -135,8 +134,7 @@ def _centred(features: Mapping[str, Floats]) -> tuple[Floats, list[str]]:
     return (np.array(columns).T if columns else np.empty((0, 0))), owner
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shuffled:
+class _Shuffled(Struct, frozen=True, kw_only=True):
     """Draws that keep what the real one keeps.
 
     Attributes:

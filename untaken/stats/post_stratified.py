@@ -11,11 +11,12 @@ Labels may be drawn with unequal, known odds: each then weighs 1 / odds (Hájek 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.errors import Score, Unscored
 from untaken.stats.corrected import Basis, Corrected, Target
@@ -35,8 +36,7 @@ TOO_FEW_CLUSTERS: Final = Unscored(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labels:
+class Labels(Struct, frozen=True, kw_only=True):
     """What people and a judge say of the same items; all arrays have one entry an item.
 
     Attributes:

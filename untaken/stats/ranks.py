@@ -9,10 +9,10 @@ the largest of them by chance (Westfall and Young 1993, single-step max-t).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from untaken.stats.bootstrap import BLOCK
@@ -25,8 +25,7 @@ RANK_LEVEL: Final = 0.10
 """Level of a two-sided test: a rank's interval fails to one side only, which leaves 5%."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairTests:
+class PairTests(Struct, frozen=True, kw_only=True):
     """Every pair of n agents under a metric.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from math import ceil, log, sqrt
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.errors import Score, Unscored
 from untaken.stats.means import student_quantile
@@ -16,8 +17,7 @@ _ADDED: Final = 2.0
 """Agresti and Coull's two and two: the interval has a width where nothing, or everything, is seen once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unseen:
+class Unseen(Struct, frozen=True, kw_only=True):
     """The share of occurrences whose kind has not been seen yet.
 
     Attributes:

@@ -9,8 +9,10 @@ trajectory from 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
 
 from untaken.ledger import (
     BLAMED,
@@ -59,13 +61,12 @@ LABELS: Final = Places(
 )
 
 
-@dataclass(slots=True)
-class AgentRxLabels:
+class AgentRxLabels(Struct):
     """The labels of all files, by task; `met` names those with a run."""
 
-    by_task: dict[str, dict[str, Any]] = field(default_factory=dict)
-    logs: dict[str, FileLog] = field(default_factory=dict)
-    met: set[str] = field(default_factory=set)
+    by_task: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+    logs: dict[str, FileLog] = msgspec.field(default_factory=dict)
+    met: set[str] = msgspec.field(default_factory=set)
 
     def read(self, sources: Iterable[Source], intake: Intake) -> list[Source]:
         """Takes the label files in, and returns the others: labels are events after the end of a run."""

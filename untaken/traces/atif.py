@@ -8,10 +8,11 @@ own that name their parent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken.traces.importer import importer
 from untaken.traces.intake import Intake
@@ -69,8 +70,7 @@ PLACES: Final = Places(
 )
 
 
-@dataclass(slots=True)
-class AtifTrajectory:
+class AtifTrajectory(Struct):
     """A trajectory as it was read, and where from; `place` is its number in a list."""
 
     name: str

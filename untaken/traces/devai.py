@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
 
 from untaken.traces.devai_model import CONSENSUS, UNRECORDED, Hint, Sheet, hint_of, plan_graph, read_sheet
 from untaken.traces.devai_runs import Bundle, Judgment, run_of
@@ -42,13 +44,12 @@ _SHEET: Final = Places(kept=_PLAN | _VERDICTS)
 UNKNOWN_AGENT: Final = "unknown-agent"
 
 
-@dataclass(slots=True)
-class _TaskRecords:
+class _TaskRecords(Struct):
     """What the files held, sorted: plans by task, bundles by agent and task."""
 
     intake: Intake
-    plans: dict[str, Sheet] = field(default_factory=dict)
-    bundles: defaultdict[str, defaultdict[str, list[Bundle]]] = field(
+    plans: dict[str, Sheet] = msgspec.field(default_factory=dict)
+    bundles: defaultdict[str, defaultdict[str, list[Bundle]]] = msgspec.field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
@@ -23,8 +22,7 @@ CONSENSUS: Final = "human:consensus"
 UNRECORDED: Final = "judge:unrecorded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hint:
+class Hint(msgspec.Struct, frozen=True, kw_only=True):
     """What the folders say: whose run it is, and whose verdict (a `VERDICT.by`)."""
 
     kind: str | None = None
@@ -32,8 +30,7 @@ class Hint:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DevAIRequirement:
+class DevAIRequirement(msgspec.Struct, frozen=True, kw_only=True):
     """One requirement; `passed` is the verdict on a verdict sheet."""
 
     id: str
@@ -43,8 +40,7 @@ class DevAIRequirement:
     passed: bool | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class Sheet(msgspec.Struct, frozen=True, kw_only=True):
     """A plan or a verdict sheet: the same record, without or with verdicts; `log` is of its file."""
 
     task: str

@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.ledger import Message, Verdict
 from untaken.traces.devai_model import DevAIRequirement, Sheet, sub_goal_id
@@ -48,14 +51,13 @@ class Judgment(NamedTuple):
     held: Held
 
 
-@dataclass(slots=True, kw_only=True)
-class Bundle:
+class Bundle(Struct, kw_only=True):
     """The files about one run; that of its steps is read again when the run is written."""
 
     agent: str
     task: str
     number: int
-    judgments: dict[str, Judgment] = field(default_factory=dict)
+    judgments: dict[str, Judgment] = msgspec.field(default_factory=dict)
     trajectory: tuple[Source, FileLog] | None = None
 
     @property

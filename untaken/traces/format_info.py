@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+import msgspec
 from msgspec import Struct
 
 from untaken.errors import Finding
@@ -21,8 +21,7 @@ Progress = Callable[[int, int, str], None]
 """Called with (files done, total files, current file name). An exception from it cancels the work."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormatInfo:
+class FormatInfo(Struct, frozen=True, kw_only=True):
     """One importer, for lists.
 
     Attributes:
@@ -39,7 +38,7 @@ class FormatInfo:
     title: str
     extensions: tuple[str, ...]
     what: str
-    reads: Mapping[RunField, tuple[str, ...]] = field(default_factory=dict)
+    reads: Mapping[RunField, tuple[str, ...]] = msgspec.field(default_factory=dict)
     left_out: tuple[str, ...] = ()
 
 
@@ -61,8 +60,7 @@ class FieldCount(Struct, frozen=True, kw_only=True):
         return self.held - self.kept
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileLoss:
+class FileLoss(Struct, frozen=True, kw_only=True):
     """The result for one source file.
 
     Attributes:
@@ -88,8 +86,8 @@ class FileLoss:
     defaulted: Mapping[str, int]
     synthesised: Mapping[str, int]
     findings: tuple[Finding, ...]
-    defaulted_at: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    synthesised_at: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    defaulted_at: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    synthesised_at: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     shared: int = 0
     graphs: int = 0
 
@@ -124,8 +122,7 @@ def _counted(number: int, first: tuple[str, ...]) -> str:
     return f"({number}; first: {', '.join(first)})" if first else f"({number})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversion:
+class Conversion(Struct, frozen=True, kw_only=True):
     """What `convert` wrote.
 
     Attributes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Set
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from untaken import limits
@@ -24,8 +24,7 @@ HEAD: Final = 64 * limits.KIB
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedGraphs:
+class ImportedGraphs(Struct, frozen=True, kw_only=True):
     """What a file held: its plan graphs, valid all of them, and what was noticed.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
@@ -36,8 +35,7 @@ _BYTES: Final = limits.GRAPH_FILE_BYTES // 2
 """Most bytes of a graph as compact JSON: as indented YAML it then stays below the limit for graph files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class Expected(msgspec.Struct, frozen=True, kw_only=True):
     """An action a benchmark's reference path holds; `source_id` is what the benchmark calls it."""
 
     name: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.traces.format_info import RUN_FIELDS, FormatInfo
 from untaken.traces.intake import Intake
@@ -16,8 +17,7 @@ from untaken.traces.sources import Source
 _FIELDS: Final = {field.replace(" ", "_"): field for field in RUN_FIELDS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Importer:
+class Importer(Struct, frozen=True, kw_only=True):
     """One foreign format: what its module declares as ``IMPORTER``, a plug-in as an entry point.
 
     Attributes:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from hashlib import file_digest
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken.errors import UntakenError
 from untaken.traces.archives import Archive
@@ -83,8 +84,7 @@ PLACES: Final = Places(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalInfo:
+class EvalInfo(Struct, frozen=True, kw_only=True):
     """The settings that all samples of a log share."""
 
     task: str

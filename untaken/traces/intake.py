@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from itertools import chain
 from typing import Any, Final
@@ -249,8 +248,7 @@ def _digest(record: Any) -> bytes:
     return hasher.digest()
 
 
-@dataclass(slots=True)
-class SessionCopy:
+class SessionCopy(msgspec.Struct):
     """One export of a session.
 
     Attributes:

@@ -12,10 +12,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken.traces.losses import Findings, clip
 from untaken.working import step
@@ -42,8 +43,7 @@ _ENCODINGS: Final = {
 """Encodings by their byte-order marks; UTF-8 without one is the rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(Struct, frozen=True):
     """A record: its number from 0, its value, and the length of its text."""
 
     index: int

@@ -85,8 +85,7 @@ def spans_apart(
     return found if any(name not in found for name, _ in spans) else {}  # a trace of theirs alone is theirs
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(msgspec.Struct):
     """A call: the spans that record it, the one to read first, and spans in it that only record usage."""
 
     spans: list[int]

@@ -8,13 +8,14 @@ whole conversation. Nothing in them says how the run ended, unless the object ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from untaken.traces.framework_messages import THREAD, in_order, with_lists
 from untaken.traces.importer import importer

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from untaken.traces.losses import Findings
 from untaken.traces.readings import first_text, items, mapping, moment, objects, parsed, text
@@ -68,8 +69,7 @@ NUMBERED: Final = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "
 """Lists of messages that are written as numbered attributes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True):
     """One span; ids are texts as written, without ``0x``. `parent` is empty for a root.
 
     `scope` is the instrumentation that wrote it.

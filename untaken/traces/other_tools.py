@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken.traces.readings import items, mapping, objects
 from untaken.traces.sample import Sample
@@ -14,8 +15,7 @@ _NESTED: Final = ("data", "results", "content", "traces", "spans", "events", "te
 """Members in which exports list their records."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherTool:
+class OtherTool(Struct, frozen=True, kw_only=True):
     """A form of a known tool.
 
     Attributes:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import UntakenError, Where, first_few
@@ -29,8 +31,7 @@ ENDINGS: Final[Mapping[InfrastructureKind, str]] = {
 """Endings beside which a recorded outcome is kept, in words."""
 
 
-@dataclass(slots=True)
-class Outcomes:
+class Outcomes(Struct):
     """How runs ended, by run id or by a field of their traces; each is joined to its run.
 
     Attributes:
@@ -40,9 +41,9 @@ class Outcomes:
         met: whether a trace had the field.
     """
 
-    by_run: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    by_run: Mapping[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
     named: str | None = None
-    joined: set[str] = field(default_factory=set)
+    joined: set[str] = msgspec.field(default_factory=set)
     met: bool = False
 
     def settle(

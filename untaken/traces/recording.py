@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.ledger import Draft, context_hash
@@ -71,8 +72,7 @@ def tool_name(value: Any) -> str:
     return cut_name(value) if isinstance(value, str) and value.strip() else UNNAMED
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     source_id: str
     call_id: str
     tool: str

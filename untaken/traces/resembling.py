@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.errors import Finding, Severity, Where, first_few
 from untaken.ledger import is_tar
@@ -55,8 +56,7 @@ _OURS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Likeness:
+class Likeness(Struct, frozen=True, kw_only=True):
     """What a file looks like.
 
     Attributes:

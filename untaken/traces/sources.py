@@ -7,13 +7,14 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Final, Protocol
 from zipfile import ZipInfo
 
 import zstandard
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
@@ -47,8 +48,7 @@ class SourcePlace(Protocol):
         """Its bytes, as stored, piece by piece."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnDisk:
+class OnDisk(Struct, frozen=True, kw_only=True):
     """A file on disk; it is open only while a piece is read."""
 
     path: Path
@@ -74,8 +74,7 @@ class OnDisk:
             at += len(piece)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InMemory:
+class InMemory(Struct, frozen=True, kw_only=True):
     """A short file that was read before."""
 
     content: bytes
@@ -90,8 +89,7 @@ class InMemory:
         return (self.content[at : at + _CHUNK] for at in range(0, len(self.content), _CHUNK))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InArchive:
+class InArchive(Struct, frozen=True, kw_only=True):
     """A member of a zip archive."""
 
     archive: Archive
@@ -107,8 +105,7 @@ class InArchive:
         return self.archive.pieces(self.member, _CHUNK)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """One file to import.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from untaken.ledger import GENESIS, Draft, ToolCall, Verdict
 from untaken.plans import PlanGraph, SubGoal, call_matches, comparing_sub_goal
@@ -282,8 +283,7 @@ def _checked_index(position: int, action: Mapping[str, Any], expected: tuple[Exp
     return position if fits else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tau2Document:
+class Tau2Document(Struct, frozen=True, kw_only=True):
     """What all runs of one results object share.
 
     Attributes:

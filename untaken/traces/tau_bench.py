@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.plans import PlanGraph
 from untaken.traces.agentrx_labels import AgentRxLabels
@@ -100,8 +102,7 @@ def _records(file: TraceFile) -> Iterator[dict[str, Any]]:
     return file.records_that(lambda record: text(record.get("task_id")) is not None, refusal, "[]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedFile:
+class NamedFile(Struct, frozen=True, kw_only=True):
     """What a file's name says: tau-bench records neither agent nor domain."""
 
     agent: str

@@ -7,9 +7,10 @@ trial is there twice: in the results of all, and in a folder of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import Struct
 
 from untaken.ledger import AnyEvent, Draft, Plan, RunFinished, RunStarted
@@ -73,8 +73,7 @@ class Recorded(Struct, frozen=True):
 Item = Utterance | Called | Answered | Recorded
 
 
-@dataclass(slots=True, kw_only=True)
-class TraceRun:
+class TraceRun(Struct, kw_only=True):
     """One run as its trace has it. ``None`` means not recorded.
 
     Attributes:
@@ -103,7 +102,7 @@ class TraceRun:
     record: Any
     origin: Any = None
     task_id: str = UNKNOWN_TASK
-    items: list[Item] = field(default_factory=list)
+    items: list[Item] = msgspec.field(default_factory=list)
     task_repeat: int | None = None
     model: str | None = None
     version: str | None = None
@@ -116,11 +115,13 @@ class TraceRun:
     steps: int | None = None
     error: str | None = None
     limit: str | None = None
-    metrics: dict[str, float | bool] = field(default_factory=dict)
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metrics: dict[str, float | bool] = msgspec.field(default_factory=dict)
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
     graph: PlanGraph | str | None = None
     files: Sequence[FileLog] = ()
-    closing: list[Callable[[Sequence[Draft], Sequence[int]], Iterable[Draft]]] = field(default_factory=list)
+    closing: list[Callable[[Sequence[Draft], Sequence[int]], Iterable[Draft]]] = msgspec.field(
+        default_factory=list
+    )
     outcome_named: bool = False
     session_id: str | None = None
     claimed: bool = False

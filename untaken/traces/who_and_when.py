@@ -11,9 +11,10 @@ AgentRx labelled some Hand-Crafted runs a second time; its label files are joine
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken.ledger import (
     BLAMED,
@@ -149,8 +150,7 @@ def _is_history(values: Sequence[Any]) -> bool:
     return bool(values) and all({"role", "content"} <= mapping(one).keys() for one in values)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryEntry:
+class HistoryEntry(Struct, frozen=True, kw_only=True):
     """One entry of a history; `role` is what it is called in the ledger."""
 
     role: str

@@ -7,8 +7,9 @@ not understood stays a message.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken.traces.jsontext import Broken, JsonReader
 from untaken.traces.losses import Findings, clip
@@ -33,16 +34,14 @@ _FENCED: Final = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
 _TERMINAL: Final = "computerterminal"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class Progress(Struct, frozen=True, kw_only=True):
     """The orchestrator's ledger: its flags and whom it names next; ``None`` for what it does not say."""
 
     flags: dict[str, bool | None]
     next_speaker: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPlan:
+class TaskPlan(Struct, frozen=True, kw_only=True):
     """A plan as announced.
 
     Attributes:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from untaken.analysis import CheaperChoice, ChoiceAdvice, Corpus, Often, Saving, advice
 from untaken.counterfactual import Choice
 from untaken.views.plan_words import option_words, situation_words, statement_in_units
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdvisedChoice:
+class AdvisedChoice(Struct, frozen=True, kw_only=True):
     """An option that succeeded more often than the one taken; names in its texts are untrusted.
 
     Attributes:
@@ -49,8 +49,7 @@ class AdvisedChoice:
     agents: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheaperOption:
+class CheaperOption(Struct, frozen=True, kw_only=True):
     """A skill that costs less or takes fewer steps at the same success; fields as of `AdvisedChoice`."""
 
     digest: str
@@ -65,8 +64,7 @@ class CheaperOption:
     runs: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advised:
+class Advised(Struct, frozen=True, kw_only=True):
     """What may be said of choices.
 
     Attributes:
@@ -105,7 +103,7 @@ def advised(corpus: Corpus, digests: Collection[str] | None = None) -> Advised:
 def _choice(one: ChoiceAdvice) -> AdvisedChoice:
     """The advice with what it is about; all else is called as it is there."""
     named = _named(one)
-    own = {field.name: getattr(one, field.name) for field in fields(AdvisedChoice) if field.name not in named}
+    own = {name: getattr(one, name) for name in AdvisedChoice.__struct_fields__ if name not in named}
     return AdvisedChoice(**named, **own)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.ledger import Message, Run, readable
 from untaken.plans import PlanGraph
@@ -18,8 +19,7 @@ _OTHERS: Final = _USER | {"system", "developer", "tool", "function", "environmen
 """Who else speaks in a record: members of a team go by names of their own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunBrief:
+class RunBrief(Struct, frozen=True, kw_only=True):
     """The run in three answers; every text is untrusted, and empty where nothing is recorded.
 
     Attributes:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from untaken import limits
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
@@ -163,8 +162,7 @@ def _with_reasons(value: Any) -> Any:
 _NOT_ASKED: Final = Unscored("the action was not evaluated")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanningSummary:
+class PlanningSummary(Struct, frozen=True, kw_only=True):
     """What was asked over a whole run.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from untaken.judging import (
     LEAST_KAPPA,
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
 Source = Literal["ledger", "recorded"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriteriaReview:
+class CriteriaReview(Struct, frozen=True, kw_only=True):
     """Values of criteria with what the verifier makes of them.
 
     Attributes:

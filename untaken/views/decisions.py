@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -238,8 +237,7 @@ def placebo_of(corpus: Corpus) -> Placebo:
     return placebo(list(corpus.runs.values()), corpus.memories, weights=corpus.weights)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChoiceCounts:
+class ChoiceCounts(Struct, frozen=True, kw_only=True):
     """Choices, counted.
 
     Attributes:

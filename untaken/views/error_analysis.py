@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.analysis import Taxonomy, filed_texts, notes_of
 from untaken.ledger import Run
@@ -16,8 +17,7 @@ READ: Final = 10
 StepName = Literal["read", "notes", "modes", "pivot", "issue"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundStep:
+class RoundStep(Struct, frozen=True, kw_only=True):
     """One step of the round.
 
     Attributes:

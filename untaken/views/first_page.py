@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.analysis import (
     ITEMS_SHOWN,
@@ -36,16 +39,14 @@ MOST_LOOKED_AT: Final = 200
 UNHANDLED_SHOWN: Final = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRuns:
+class ShownRuns(Struct, frozen=True, kw_only=True):
     """The first few of `count` runs."""
 
     count: int
     items: tuple[ReviewItem, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunBehind:
+class RunBehind(Struct, frozen=True, kw_only=True):
     """A run behind something to fix.
 
     Attributes:
@@ -63,16 +64,14 @@ class RunBehind:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownChoice:
+class ShownChoice(Struct, frozen=True, kw_only=True):
     """A choice that succeeded more often, with the first runs that took the other option."""
 
     choice: AdvisedChoice
     runs: tuple[RunBehind, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownChoices:
+class ShownChoices(Struct, frozen=True, kw_only=True):
     """The first few of `count` choices and of `cheaper_count` cheaper ones; `silent`: why there are none."""
 
     count: int
@@ -83,8 +82,7 @@ class ShownChoices:
     silent: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WithoutGraph:
+class WithoutGraph(Struct, frozen=True, kw_only=True):
     """How many unbroken runs no plan graph covers.
 
     `draft`: whether a graph can be drafted from them; `unused`: how many graphs no run has.
@@ -111,7 +109,7 @@ def without_graph(corpus: Corpus) -> WithoutGraph:
 
 def ranks_alone(corpus: Corpus) -> RankReport:
     """The ranking without its runs, for what compares standings."""
-    return replace(corpus.ranking, runs=(), contradictions=())
+    return dataclasses.replace(corpus.ranking, runs=(), contradictions=())
 
 
 def ranking_remarks(corpus: Corpus) -> tuple[str, ...]:
@@ -201,8 +199,7 @@ def _run(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class Share(Struct, frozen=True, kw_only=True):
     """`count` of `n`; `left_out` have no evidence."""
 
     count: int
@@ -215,8 +212,7 @@ class Share:
         return self.count / self.n if self.n else Unscored("nothing to count")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
+class Overview(Struct, frozen=True, kw_only=True):
     """A corpus in a few numbers.
 
     Attributes:

@@ -6,9 +6,10 @@ pandas is loaded when the first table is made: a command that makes none starts 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from untaken.facts import (
     FORMATS,

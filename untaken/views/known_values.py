@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.analysis import Corpus
 from untaken.ledger import Run, ToolCall
@@ -28,8 +29,7 @@ MOST_RUNS: Final = 200
 """Other runs whose calls are compared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnlikeSuccesses:
+class UnlikeSuccesses(Struct, frozen=True, kw_only=True):
     """Arguments of a failed call that no successful call of its tool in other runs has so; untrusted text.
 
     Attributes:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from untaken.counterfactual import (
     N_MIN,
     Applied,
@@ -221,8 +223,7 @@ APPLIED: Final[Columns[RowWith[Observed, str | None]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignalReview:
+class SignalReview(Struct, frozen=True, kw_only=True):
     """The weak signals that wait, with what they would do.
 
     Attributes:

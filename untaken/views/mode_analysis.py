@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from untaken.analysis import (
     By,
@@ -46,8 +47,7 @@ NO_OUTCOME: Final = "no run with a recorded outcome shows it"
 NOT_COMPARED: Final = Unscored(NO_OUTCOME)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunsToRead:
+class RunsToRead(Struct, frozen=True, kw_only=True):
     """What of a corpus decides which run to read next; made once for its content.
 
     Attributes:
@@ -61,8 +61,7 @@ class RunsToRead:
     disagreements: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeAnalysis:
+class ModeAnalysis(Struct, frozen=True, kw_only=True):
     """What the runs that were read say about failure modes.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from untaken.analysis import (
     Assignment,
@@ -62,8 +62,7 @@ run is `read` where a person wrote a note or a word on a mode.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnfiledNote:
+class UnfiledNote(Struct, frozen=True, kw_only=True):
     """A note without a mode, and what it may mean: by similar notes, and by a model that was asked."""
 
     note: Note

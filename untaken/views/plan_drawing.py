@@ -10,8 +10,9 @@ import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.numbers import counted
 from untaken.plans import PlanGraph, SubGoal
@@ -32,8 +33,7 @@ LINE_HEIGHT: Final = 18.0
 MARGIN: Final = 13.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
+class Box(Struct, frozen=True, kw_only=True):
     """One sub-goal, or a collapsed branch of several.
 
     Attributes:
@@ -63,8 +63,7 @@ class Box:
         return round(width), round(len(self.lines) * LINE_HEIGHT + 2 * MARGIN - 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
+class Drawing(Struct, frozen=True, kw_only=True):
     """Boxes, lines between their positions, and both layouts, which are made when they are asked for."""
 
     boxes: tuple[Box, ...]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from math import hypot
 from statistics import fmean
 from typing import Final, Literal
+
+from msgspec import Struct
 
 Direction = Literal["LR", "TB"]
 Point = tuple[float, float]
@@ -18,8 +19,7 @@ LAYER_GAP: Final[dict[Direction, float]] = {"LR": 56.0, "TB": 44.0}
 BOX_GAP: Final = 22.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanLayout:
+class PlanLayout(Struct, frozen=True, kw_only=True):
     """Where boxes and lines are, in pixels: x to the right and y down, from 0 to `width` and `height`.
 
     Attributes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.analysis import Corpus
 from untaken.errors import Score, Unscored, number
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 ORDER: Final[tuple[ReviewKind, ...]] = ("failed", "unlucky", "lucky", "unfinished", "broken", "fine")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderedRun:
+class OrderedRun(Struct, frozen=True, kw_only=True):
     """One run in the order of review.
 
     Attributes:
@@ -46,8 +47,7 @@ class OrderedRun:
         return self.kind != "fine"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewItem(OrderedRun):
+class ReviewItem(OrderedRun, frozen=True, kw_only=True):
     """One run in the order of review, and why it is there.
 
     Attributes:
@@ -119,7 +119,7 @@ def _ordered(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | N
 
 def _item(corpus: Corpus, run: OrderedRun) -> ReviewItem:
     cause = cause_of(corpus.runs[run.digest], corpus.scores[run.digest], run.kind, corpus.graphs)
-    place = {field.name: getattr(run, field.name) for field in fields(OrderedRun)}
+    place = {name: getattr(run, name) for name in OrderedRun.__struct_fields__}
     return ReviewItem(**place, why=cause.in_words, cause=cause)
 
 
@@ -144,8 +144,7 @@ def _weight(score: RunScore) -> float:
 ReviewKind = Literal["lucky", "unlucky", "failed", "broken", "unfinished", "fine"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCause:
+class RunCause(Struct, frozen=True, kw_only=True):
     """What went wrong first in a run; its words hold titles and values that are untrusted text.
 
     Attributes:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from msgspec import Struct
+
 from untaken.analysis import Corpus, notes_of, triage
 from untaken.errors import Finding, Unscored
 from untaken.judging import (
@@ -86,8 +88,7 @@ class Case:
         return _some(found.get(field, ""))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewProgress:
+class ReviewProgress(Struct, frozen=True, kw_only=True):
     """How far the review is: `reviewed` (explained or fixed) of `total` failing runs, and each status."""
 
     reviewed: int
@@ -183,8 +184,7 @@ def corpus_reviewer_pairs(corpus: Corpus) -> tuple[ReviewerPair, ...]:
     return reviewer_pairs(corpus_reviewers(corpus))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewerDisagreement:
+class ReviewerDisagreement(Struct, frozen=True, kw_only=True):
     """A sub-goal of a run on which reviewers differ; `title` of it is untrusted text."""
 
     judged: ReviewedSubGoal

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from untaken.analysis import Contradiction, Corpus, GateCheck, SequentialCheck
 from untaken.counterfactual import EvaluationStatus, Summary
@@ -135,8 +134,7 @@ GATE_DOCUMENT: Final = Keys.given(
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
+class RunRow(Struct, frozen=True, kw_only=True):
     """All that is known about one run."""
 
     run: Run

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.analysis import event_words
 from untaken.ledger import Run
@@ -15,8 +16,7 @@ _BEFORE: Final = 40
 _EXCERPT: Final = 140
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextHit:
+class TextHit(Struct, frozen=True, kw_only=True):
     """The first event of a run that holds all words; `excerpt` is untrusted text around the first of them."""
 
     digest: str

@@ -5,8 +5,10 @@ Colour is never the only sign of a status: each has its own icon and its own lin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from untaken.scoring import NodeResult
@@ -43,8 +45,7 @@ def shade(colour: str, *, dark: bool) -> str:
     return NIGHT[colour] if dark else colour
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusLook:
+class StatusLook(Struct, frozen=True, kw_only=True):
     """How one status looks. `dash` is the border's dash pattern in pixels, empty for a solid line."""
 
     word: str

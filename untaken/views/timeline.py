@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, overload
+
+from msgspec import Struct
 
 from untaken.counterfactual import Decision
 from untaken.ledger import Run, event_type, readable
@@ -19,8 +20,7 @@ PREVIEW_CHARS: Final = 400
 _OF_EVERY_EVENT: Final = {"type", *ev.Event.__struct_fields__}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineRow:
+class TimelineRow(Struct, frozen=True, kw_only=True):
     """One event. Titles and texts are untrusted: plain text, never markup.
 
     Attributes:

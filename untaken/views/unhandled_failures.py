@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from untaken.analysis import Corpus
 from untaken.errors import Unscored
@@ -15,8 +16,7 @@ Next = Literal["tried again", "tried otherwise", "went on", "spoke", "ended"]
 PREVIEW_CHARS = 240
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnhandledFailure:
+class UnhandledFailure(Struct, frozen=True, kw_only=True):
     """One observation that failed; texts are untrusted.
 
     Attributes:

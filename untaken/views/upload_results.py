@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from untaken.errors import Finding, first_few
 from untaken.numbers import counted
@@ -88,8 +89,7 @@ _STOPPED: Final = Finding(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upload:
+class Upload(Struct, frozen=True, kw_only=True):
     """One file as it was chosen (untrusted name), or an archive or files of one kind, with what is in it."""
 
     row: UploadResult

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.analysis import Corpus
 from untaken.judging import holds
@@ -18,8 +19,7 @@ SETTLED: Final = ""
 DECIDED_BY_CHECK: Final = ("expr", "tool_call", "outcome", "any_of")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quoted:
+class Quoted(Struct, frozen=True, kw_only=True):
     """The quotes of a verdict, and whether they occur in the cited event; untrusted text."""
 
     seq: int
@@ -27,8 +27,7 @@ class Quoted:
     found: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictView:
+class VerdictView(Struct, frozen=True, kw_only=True):
     """One verdict on a sub-goal.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from untaken.analysis import Corpus
 from untaken.errors import Unscored
@@ -70,8 +71,7 @@ def audit_table(entries: Sequence[AuditEntry]) -> pd.DataFrame:
     return frame(AUDIT, entries)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class Contents(Struct, frozen=True, kw_only=True):
     """Unbroken runs in a few counts.
 
     Attributes:

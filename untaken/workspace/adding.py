@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, Engine
 
 from untaken import limits
@@ -26,8 +27,7 @@ GivenHeads = bytes | Path | Mapping[str, Head]
 """How the runs of a ledger end, as it is known when it is added: a sidecar, or what it would say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class Arrival(Struct, frozen=True, kw_only=True):
     """A staged file on its way into the workspace in `folder`."""
 
     name: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, Engine
 
 from untaken import limits
@@ -23,8 +24,7 @@ from untaken.workspace.stored_file import Added, StoredFile
 from untaken.workspace.syncing import synced_together
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incoming:
+class Incoming(Struct, frozen=True, kw_only=True):
     """A file to add; the attributes are the arguments of `Workspace.add`.
 
     Heads that are a mapping come from who wrote the ledger a moment ago, each line as a reader accepts it: it
@@ -38,8 +38,7 @@ class Incoming:
     made_from: Collection[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptTrace:
+class KeptTrace(Struct, frozen=True, kw_only=True):
     """A foreign trace to keep beside its conversion.
 
     Attributes:
@@ -61,8 +60,7 @@ class KeptTrace:
     results: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Verified:
+class _Verified(Struct, frozen=True):
     arrival: Arrival
     sidecar: dict[str, Head]
     verdicts: list[Integrity]
@@ -173,8 +171,7 @@ def _insert(connection: Connection, folder: Path, chosen: dict[int, _Verified]) 
     return added
 
 
-@dataclass(frozen=True, slots=True)
-class _Anchored:
+class _Anchored(Struct, frozen=True):
     """A new ledger, its runs as they are recorded, and what is noticed."""
 
     arrival: Arrival

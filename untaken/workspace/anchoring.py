@@ -6,8 +6,10 @@ earlier. The first chain seen of a run is recorded, and from then on the run is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.errors import Finding, Where
 from untaken.ledger import Head, Integrity, IntegrityVerdict
@@ -18,8 +20,7 @@ DIFFERS: Final = "run-conversion-waits"
 """Code of the finding on a conversion whose run is not the recorded one, and waits to be confirmed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Anchored:
+class Anchored(Struct, frozen=True, kw_only=True):
     """The verdict after the meeting.
 
     Attributes:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import filelock
+from msgspec import Struct
 from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
 from untaken.errors import UntakenError, Where
@@ -51,8 +51,7 @@ _TRIES: Final = 20  # attempts to look at a ledger that others are changing, bef
 _CHUNK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerSnapshot:
+class LedgerSnapshot(Struct, frozen=True, kw_only=True):
     """A stored ledger at one moment, as far as nobody is writing.
 
     Attributes:
@@ -220,8 +219,7 @@ class _FileReplaced(Exception):
     """The file is not here any more: its runs are in other files (`untaken.workspace.bundles`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Announcement:
+class _Announcement(Struct, frozen=True):
     engine: Engine
     file: str
     run_id: str
@@ -362,8 +360,7 @@ def holding(connection: Connection, run_id: str) -> list[Row[Any]]:
     return [row for row in rows if not (row.superseded and records.has_successor(connection, row))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorded:
+class _Recorded(Struct, frozen=True):
     """What the database says of a ledger; `pending`: its size before each append that is announced."""
 
     file: StoredFile | None

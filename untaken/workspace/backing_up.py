@@ -6,7 +6,6 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -40,8 +39,7 @@ _IN_MEMORY: Final = 16 * MIB
 _COMPRESSED: Final = (".gz", ".zst")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backup:
+class Backup(msgspec.Struct, frozen=True, kw_only=True):
     """A backup that was written.
 
     Attributes:
@@ -56,8 +54,7 @@ class Backup:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
+class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """A file of the workspace as far as it counts: a ledger is only ever longer later."""
 
     path: str

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
 from untaken import limits
@@ -36,8 +37,7 @@ SHORT_BYTES: Final = 16 * KIB
 """A longer ledger has a file of its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundledLedger:
+class BundledLedger(Struct, frozen=True, kw_only=True):
     """A ledger in a bundle: where its bytes are, and how many runs it has."""
 
     bundle: str
@@ -61,7 +61,7 @@ def name_of(names: Sequence[str]) -> str:
 
 def insert_parts(connection: Connection, parts: Iterable[BundledLedger]) -> None:
     """Writes the rows of ledgers in bundles."""
-    if rows := [{name: getattr(part, name) for name in BundledLedger.__slots__} for part in parts]:
+    if rows := [{name: getattr(part, name) for name in BundledLedger.__struct_fields__} for part in parts]:
         connection.execute(insert(bundled), rows)
 
 
@@ -156,8 +156,7 @@ def take_out(connection: Connection, folder: Path, digests: Iterable[str]) -> No
             left.append(file.path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Splitting:
+class _Splitting(Struct, frozen=True, kw_only=True):
     """A bundle that is being split: `content` is all of its file, `taken` are digests of parts."""
 
     connection: Connection
@@ -246,7 +245,7 @@ def _parts_of(connection: Connection, bundle: str) -> list[BundledLedger]:
 
 
 def _part(row: Row[Any]) -> BundledLedger:
-    return BundledLedger(**{name: getattr(row, name) for name in BundledLedger.__slots__})
+    return BundledLedger(**{name: getattr(row, name) for name in BundledLedger.__struct_fields__})
 
 
 _LEFT: Final[ContextVar[list[Path] | None]] = ContextVar("files of bundles that were split", default=None)

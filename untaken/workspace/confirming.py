@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Engine, or_, select
 
 from untaken.ledger import Head, Run, Verdict, event_type, read_ledger
@@ -20,8 +20,7 @@ from untaken.workspace.tables import files, heads
 NAMED: Final = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extension:
+class Extension(Struct, frozen=True, kw_only=True):
     """The part of a run in an added file beyond its recorded head; it does not count yet.
 
     Attributes:

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import mkstemp
@@ -122,8 +121,7 @@ def graph_suffix(head: bytes) -> str:
     return ".mmd" if _MERMAID.match(text) else ".plan.yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Staged:
+class Staged(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be kept, with its digest: bytes, or a whole copy in `folder` under a temporary name.
 
     `compression` is the ending of a file that is compressed like this one.

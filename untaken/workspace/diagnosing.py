@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
 from sqlalchemy import Connection, Engine, func, select
 
 from untaken.errors import UntakenError
@@ -32,8 +32,7 @@ _AT_WORK: Final = timedelta(minutes=10)  # an append takes seconds: after this l
 _RESTORE: Final = "Restore the last backup; keep this folder until that is done."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthCheck:
+class HealthCheck(Struct, frozen=True, kw_only=True):
     """What one check found.
 
     Attributes:
@@ -50,8 +49,7 @@ class HealthCheck:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True, kw_only=True):
     """Every check, in order."""
 
     checks: tuple[HealthCheck, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run, heads_path, open_view, read_ledger
@@ -30,8 +31,7 @@ PATIENCE: Final = 2.0
 DIGEST_CHARS: Final = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptFile:
+class KeptFile(Struct, frozen=True, kw_only=True):
     """A ledger or plan graph of a workspace as its folder alone shows it.
 
     Attributes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import Connection, Engine, Row, delete, func, select
 
 from untaken import limits
@@ -23,8 +23,7 @@ from untaken.workspace.tables import files, graph_drafts, review_log
 from untaken.workspace.versions import GraphVersion, SaveConflict, Saved
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphDraft:
+class GraphDraft(Struct, frozen=True, kw_only=True):
     """The unsaved work of one author on one plan graph.
 
     Attributes:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.garbage import seldom_collected
@@ -57,8 +59,7 @@ UNPACKED_BYTES: Final = 64 << 20
 """Bytes of an archive's small members that are kept in memory: each file is opened several times."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UploadResult:
+class UploadResult(Struct, frozen=True, kw_only=True):
     """The result for one file.
 
     Attributes:
@@ -88,8 +89,7 @@ Placed = list[tuple[int, UploadResult]]
 """Rows of files that were added together, each with the position of its file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntakeFile:
+class IntakeFile(Struct, frozen=True, kw_only=True):
     """One uploaded file and its recognised kind; `archive` is the position of the archive that it is in."""
 
     position: int
@@ -99,8 +99,7 @@ class IntakeFile:
     archive: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportContext:
+class ImportContext(Struct, frozen=True, kw_only=True):
     """Where things are taken in: the workspace they go to, and what is needed on the way."""
 
     workspace: Workspace

@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -24,6 +23,7 @@ from time import monotonic
 from typing import IO, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
@@ -52,8 +52,7 @@ class IntakeJob(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntakeProgress:
+class IntakeProgress(msgspec.Struct, frozen=True, kw_only=True):
     """Progress of the work: `name` is the current file; `turn` moves with every step."""
 
     turn: int
@@ -100,8 +99,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 Message = Rows | Ended | Failed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped:
+class Stopped(msgspec.Struct, frozen=True, kw_only=True):
     """The work ended early, at the file `name`, for the reason in `finding`."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import Connection, Row, insert, select
 
 from untaken.ledger import Head, Run
@@ -14,8 +15,7 @@ from untaken.workspace.records import among, now
 from untaken.workspace.tables import own_events
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnSpan:
+class OwnSpan(Struct, frozen=True, kw_only=True):
     """Events that one append of this workspace wrote: those after `start`, up to `end`."""
 
     start: Head

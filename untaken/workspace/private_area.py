@@ -10,7 +10,6 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -85,8 +84,7 @@ class PrivateAreas:
         return self.folder / sha256(f"{token}\0{owner}".encode("utf-8", "replace")).hexdigest()[:32]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateArea:
+class PrivateArea(msgspec.Struct, frozen=True, kw_only=True):
     """One person's area: a workspace in `folder`, and the files that were uploaded to it."""
 
     folder: Path

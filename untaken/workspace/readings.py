@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from sqlalchemy import Connection, Engine
 
 from untaken.errors import Finding, UntakenError
@@ -49,8 +49,7 @@ Make = Callable[[StoredFile, Sequence[tuple[Run, RunLines | None]]], Sequence[Ru
 """What stays of some whole runs of a ledger; with each, where its lines are, if they can be found again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileReading:
+class FileReading(Struct, frozen=True, kw_only=True):
     """The runs of one stored ledger.
 
     Attributes:

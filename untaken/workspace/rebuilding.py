@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from sqlalchemy import select
 
 from untaken.errors import Finding, UntakenError
@@ -19,8 +19,7 @@ from untaken.workspace.tables import files
 from untaken.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rebuilt:
+class Rebuilt(Struct, frozen=True, kw_only=True):
     """A workspace that was rebuilt.
 
     Attributes:

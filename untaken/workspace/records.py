@@ -81,7 +81,7 @@ def insert_files(connection: Connection, given: Iterable[StoredFile], folder: Pa
     """Writes the rows of files that are not here yet."""
     rows = [
         {
-            **{name: getattr(file, name) for name in StoredFile.__slots__},
+            **{name: getattr(file, name) for name in StoredFile.__struct_fields__},
             "added_at": file.added_at.isoformat(timespec="microseconds"),
             "path": file.path.relative_to(folder).as_posix() if file.path else None,
             **_account(file),

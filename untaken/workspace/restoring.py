@@ -10,7 +10,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import mkdtemp
@@ -59,8 +58,7 @@ _NO_ARCHIVE: Final = (
 """What a damaged archive makes `zipfile` raise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class Restored(msgspec.Struct, frozen=True, kw_only=True):
     """A workspace that was restored, and from what."""
 
     folder: Path

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
+
+from msgspec import Struct
 
 ReviewStatus = Literal["new", "in review", "explained", "fixed"]
 STATUSES: Final[tuple[ReviewStatus, ...]] = ("new", "in review", "explained", "fixed")
 REVIEWED: Final[frozenset[ReviewStatus]] = frozenset({"explained", "fixed"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Review:
+class Review(Struct, frozen=True, kw_only=True):
     """The review of one run; a run without a review is ``new`` at revision 0.
 
     Attributes:
@@ -37,8 +37,7 @@ class Review:
         return self.status in REVIEWED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewChange:
+class ReviewChange(Struct, frozen=True, kw_only=True):
     """One change of a review: `field` is ``status``, ``assignee`` or ``tags``."""
 
     run: str
@@ -49,8 +48,7 @@ class ReviewChange:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewConflict:
+class ReviewConflict(Struct, frozen=True, kw_only=True):
     """Nothing was changed: somebody else changed the review after it was read; `now` is what it is now."""
 
     seen: Review

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 from sqlalchemy import Engine
 
 from untaken.ledger import TEXTS_TO_JUDGES, AnyEvent, Head, Run, is_compressed

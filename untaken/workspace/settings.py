@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn
+
+from msgspec import Struct
 
 from untaken.counterfactual import Weights
 from untaken.errors import UntakenError, Where
@@ -23,8 +24,7 @@ ROLES: Final[tuple[Role, ...]] = ("viewer", "reviewer", "owner")
 """Each may do what those before it may: read; add verdicts, notes and failure modes; all else."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roles:
+class Roles(Struct, frozen=True, kw_only=True):
     """Who may do what on a shared server.
 
     Attributes:
@@ -46,8 +46,7 @@ class Roles:
         return self.others
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceSettings:
+class WorkspaceSettings(Struct, frozen=True, kw_only=True):
     """What a workspace sets.
 
     Attributes:
@@ -57,7 +56,7 @@ class WorkspaceSettings:
         roles: who may do what on a shared server; without them everybody may do everything.
     """
 
-    weights: Weights = Weights()  # noqa: RUF009 - frozen
+    weights: Weights = Weights()
     identity: tuple[str, ...] = ()
     roles: Roles | None = None
 

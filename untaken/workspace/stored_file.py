@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from untaken.errors import Finding
 from untaken.ledger import Integrity
@@ -13,8 +14,7 @@ from untaken.ledger import Integrity
 FileKind = Literal["ledger", "graph", "heads"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredFile:
+class StoredFile(Struct, frozen=True, kw_only=True):
     """One file of the workspace.
 
     Attributes:
@@ -43,8 +43,7 @@ class StoredFile:
     loss: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Added:
+class Added(Struct, frozen=True, kw_only=True):
     """The answer to one `Workspace.add`.
 
     Attributes:
@@ -63,8 +62,7 @@ class Added:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEntry:
+class AuditEntry(Struct, frozen=True, kw_only=True):
     """One line of the workspace's audit log, which is kept outside the ledgers."""
 
     ts: datetime

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -26,8 +25,7 @@ HIGHEST: Final = 2**53
 _YAML_VERSION: Final = re.compile(rb"^version:[ \t]*\d+(?=[ \t]*(?:\r?$|#))", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphVersion:
+class GraphVersion(msgspec.Struct, frozen=True, kw_only=True):
     """One version of a plan graph.
 
     Attributes:
@@ -48,16 +46,14 @@ class GraphVersion:
     removed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
     """A graph was saved as `version`; `new` is false where the newest version says the same already."""
 
     version: GraphVersion
     new: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaveConflict:
+class SaveConflict(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing was saved: somebody else saved in between.
 
     Attributes:
@@ -137,7 +133,7 @@ def insert_version(
         message=message[: limits.REMARK_CHARS],
         saved_at=datetime.fromisoformat(now()),
     )
-    row = {name: getattr(made, name) for name in GraphVersion.__slots__ if name != "removed"}
+    row = {name: getattr(made, name) for name in GraphVersion.__struct_fields__ if name != "removed"}
     row["saved_at"] = made.saved_at.isoformat(timespec="microseconds")
     connection.execute(insert(graph_versions).values(row))
     return made

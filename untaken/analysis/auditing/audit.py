@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.analysis.auditing.probing import Probe, expects_something, probe
 from untaken.analysis.auditing.scored import PlanRuns, by_plan
@@ -34,8 +36,7 @@ _TO_LOOK_AT: Final = (*ALARMS, "contested")
 _ORDER: Final = (*_TO_LOOK_AT, "untested", "sound")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeAudit:
+class NodeAudit(Struct, frozen=True, kw_only=True):
     """A sub-goal of a plan graph; its names are untrusted text.
 
     Attributes:
@@ -62,8 +63,7 @@ class NodeAudit:
         return self.probe or Probe()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EdgeAudit:
+class EdgeAudit(Struct, frozen=True, kw_only=True):
     """An edge of a plan graph: `sub_goal` needs `dependency`."""
 
     graph: str
@@ -75,8 +75,7 @@ class EdgeAudit:
     proposed: Edit | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanAudit:
+class PlanAudit(Struct, frozen=True, kw_only=True):
     """What runs say of plan graphs.
 
     Attributes:

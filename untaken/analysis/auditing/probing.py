@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.analysis.auditing.mutants import compared, hollow, with_argument, with_field
 from untaken.analysis.auditing.scored import PlannedRun, PlanRuns, read_paths
@@ -20,8 +21,7 @@ FIELDS: Final = 6
 VARIANTS: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class Probe(Struct, frozen=True, kw_only=True):
     """What a check detected.
 
     Attributes:

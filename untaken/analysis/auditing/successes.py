@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from untaken import stats
 from untaken.analysis.auditing.scored import PlannedRun, PlanRuns, read_paths
@@ -31,8 +30,7 @@ NEEDED: Final = 0.2
 _JSON: Final = (str, int, float, list, dict, type(None))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class Completion(Struct, frozen=True, kw_only=True):
     """How often successes complete a sub-goal, and whether completing it goes with success.
 
     Attributes:
@@ -83,8 +81,7 @@ def completion(plan: PlanRuns, name: str) -> Completion:
     return Completion(successes=found.successes, completed=found.completed, low=low, high=high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(Struct, frozen=True, kw_only=True):
     """How often runs go against an edge: they do the later sub-goal first, and finish it first.
 
     Attributes:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken.analysis.auditing.scored import PlannedRun, PlanRuns
 from untaken.counterfactual import plan_changes
@@ -24,16 +25,14 @@ SAME: Final = 0.8
 said."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedWrite:
+class ExpectedWrite(Struct, frozen=True, kw_only=True):
     """A call that changes something."""
 
     tool: str
     arguments: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskAudit:
+class TaskAudit(Struct, frozen=True, kw_only=True):
     """What the agents wrote in one task, against its plan.
 
     Attributes:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import nan
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken import stats
 from untaken.analysis.comparing.aligned import ACHIEVED, KNOWN, Basis, ComparedRun, OutcomeSplit, SideBySide
@@ -25,8 +27,7 @@ MOST_SHOWN: Final = 12
 ONE_OUTCOME = Unscored("no known status in successful runs, or none in failed runs")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRuns:
+class TaskRuns(Struct, frozen=True, kw_only=True):
     """A task with unbroken runs, by content digest in the order of agent and repeat."""
 
     task_id: str

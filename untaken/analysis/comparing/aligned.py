@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.errors import Score, Unscored
 
@@ -17,8 +18,7 @@ ALPHA: Final = 0.05
 ACHIEVED: Final[frozenset[CellStatus]] = frozenset({"completed", "called"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRun:
+class ComparedRun(Struct, frozen=True, kw_only=True):
     """One column: a run, how it ended and how far it came.
 
     Attributes:
@@ -46,8 +46,7 @@ class ComparedRun:
         return f"{self.agent} {self.mark}".rstrip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Cell(Struct, frozen=True, kw_only=True):
     """One sub-goal (or tool) in one run.
 
     Attributes:
@@ -71,8 +70,7 @@ class Cell:
     events: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlignedRow:
+class AlignedRow(Struct, frozen=True, kw_only=True):
     """One sub-goal over all runs shown, in the order of the plan; without a common plan, one tool.
 
     Attributes:
@@ -95,8 +93,7 @@ class AlignedRow:
         return {cell.digest: cell for cell in self.cells}[digest]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class Split(Struct, frozen=True, kw_only=True):
     """The first point at which a run and the reference part, looked at in one way.
 
     Attributes:
@@ -117,8 +114,7 @@ class Split:
     words: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Divergence:
+class Divergence(Struct, frozen=True, kw_only=True):
     """How one run differs from the reference.
 
     Attributes:
@@ -138,8 +134,7 @@ class Divergence:
         return next((split for split in self.splits if split.level == level), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeSplit:
+class OutcomeSplit(Struct, frozen=True, kw_only=True):
     """How often a sub-goal was completed (a tool called) in runs that succeeded and in runs that failed.
 
     Attributes:
@@ -168,8 +163,7 @@ class OutcomeSplit:
         return not isinstance(self.p_holm, Unscored) and self.p_holm <= ALPHA
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySide:
+class SideBySide(Struct, frozen=True, kw_only=True):
     """Runs of one task, aligned.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -17,8 +16,7 @@ MOST_DECODED: Final = 100_000
 """Characters of a text that may hold JSON; of a longer one the beginning is shown as it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
+class Argument(msgspec.Struct, frozen=True, kw_only=True):
     """One argument of a call, as text; `differs` from the same call of another run shown."""
 
     name: str
@@ -26,8 +24,7 @@ class Argument:
     differs: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallAnswer:
+class CallAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What came back: an observation; `ok` is ``None`` where that was not recorded."""
 
     seq: int
@@ -36,8 +33,7 @@ class CallAnswer:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One action; texts are untrusted.
 
     Attributes:

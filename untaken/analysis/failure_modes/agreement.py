@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, combinations
 from statistics import median
 from typing import Final
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.failure_modes.assignments import assignments_of, readers_of
@@ -25,8 +26,7 @@ NEAR: Final = 1
 """Steps apart at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeAgreement:
+class ModeAgreement(Struct, frozen=True, kw_only=True):
     """Two people on one mode, over the runs that both read; or, with an empty mode, on all modes together.
 
     Attributes:

@@ -7,9 +7,10 @@ What counts is each author's latest word on one mode at one place of the run.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.analysis.failure_modes.failure_mode import Taxonomy
@@ -19,8 +20,7 @@ from untaken.ledger import Draft, ModeAssignment, ReviewNote, Run
 AssignmentStatus = Literal["accepted", "suggested", "withdrawn"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Where in a run a note or a mode belongs; without either it is about the whole run.
 
     Attributes:
@@ -36,8 +36,7 @@ RUN: Final = Place()
 """The whole run."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(Struct, frozen=True, kw_only=True):
     """What somebody wrote about a run (untrusted text).
 
     Attributes:
@@ -57,8 +56,7 @@ class Note:
     imported: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class Assignment(Struct, frozen=True, kw_only=True):
     """One author's latest word on one mode at one place of a run.
 
     Attributes:
@@ -84,8 +82,7 @@ class Assignment:
     imported: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunModes:
+class RunModes(Struct, frozen=True, kw_only=True):
     """What people found in one run.
 
     Attributes:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.failure_modes.reading import ReadRun, modes_seen
 from untaken.errors import Score, Unscored
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeContrast:
+class ModeContrast(Struct, frozen=True, kw_only=True):
     """One mode in failed runs against successful ones, inside tasks. An association, never a cause.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.failure_modes.assignments import modes_by_run
@@ -19,8 +20,7 @@ from untaken.scoring import RunScore
 NO_RUNS = Unscored("no run of which it can be known")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IssueRate:
+class IssueRate(Struct, frozen=True, kw_only=True):
     """How often an issue occurs in some runs.
 
     Attributes:
@@ -37,8 +37,7 @@ class IssueRate:
     high: Score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrackedIssue:
+class TrackedIssue(Struct, frozen=True, kw_only=True):
     """An issue over the runs at hand.
 
     Attributes:
@@ -100,8 +99,7 @@ def asks_for_statements(issues: Iterable[Issue]) -> bool:
     return any("statements" in issue.rule.expr for issue in issues)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Evidence:
+class _Evidence(Struct, frozen=True, kw_only=True):
     """The unbroken runs and what is known of them, by digest; `read` are those that somebody read."""
 
     runs: Sequence[Run]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Annotated, Final
 
@@ -44,8 +43,7 @@ class SuggestedMode(Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(max_length=REASON_CHARS)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSuggestion:
+class ModelSuggestion(Struct, frozen=True, kw_only=True):
     """What a model says of one note.
 
     Attributes:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.failure_modes.reading import By, ReadRun, modes_seen
 from untaken.errors import Score, Unscored
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PivotCell:
+class PivotCell(Struct, frozen=True, kw_only=True):
     """One mode in one group of failed runs; names are untrusted text.
 
     Attributes:
@@ -31,8 +31,7 @@ class PivotCell:
     runs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pivot:
+class Pivot(Struct, frozen=True, kw_only=True):
     """Modes by group.
 
     Attributes:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.analysis.failure_modes.assignments import Place, RunModes, modes_of
 from untaken.analysis.failure_modes.failure_mode import Taxonomy
@@ -26,8 +27,7 @@ NO_VERSION: Final = "no version"
 NO_MODEL: Final = "no model"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadRun:
+class ReadRun(Struct, frozen=True, kw_only=True):
     """A run that was read.
 
     Attributes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
+
+from msgspec import Struct
 
 from untaken.analysis.failure_modes.shapes import Shape
 from untaken.judging import verdict_agreement
@@ -16,8 +17,7 @@ from untaken.numbers import counted
 Why = Literal["unseen shape", "judge and people disagree", "another of a shape"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToRead:
+class ToRead(Struct, frozen=True, kw_only=True):
     """A run to read.
 
     Attributes:
@@ -92,8 +92,7 @@ def random_order(runs: Iterable[str], *, seed: str = "") -> tuple[str, ...]:
     return tuple(sorted(runs, key=lambda run: sha256(f"{seed} {run}".encode()).hexdigest()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RandomDraw:
+class RandomDraw(Struct, frozen=True, kw_only=True):
     """How far a random draw was read.
 
     Attributes:

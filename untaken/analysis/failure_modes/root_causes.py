@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 from typing import Final
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.failure_modes.agreement import MOST_PEOPLE, NEAR, steps_of
@@ -35,8 +36,7 @@ FIRST_FAILED_RECORD: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RootCause:
+class RootCause(Struct, frozen=True, kw_only=True):
     """Where one author says that a run went wrong first.
 
     Attributes:
@@ -48,8 +48,7 @@ class RootCause:
     sub_goal: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RootCauseAgreement:
+class RootCauseAgreement(Struct, frozen=True, kw_only=True):
     """Two authors on where the same runs went wrong first.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.failure_modes.reading import ReadRun, modes_seen
@@ -16,8 +17,7 @@ POINTS: Final = 200
 """Points of a curve at the most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saturation:
+class Saturation(Struct, frozen=True, kw_only=True):
     """What reading more failed runs would show.
 
     Attributes:

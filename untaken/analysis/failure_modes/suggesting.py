@@ -10,8 +10,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.failure_modes.assignments import (
@@ -48,8 +49,7 @@ _SMALL: Final = frozenset(
 """Words that every note has; negations are none of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FiledText:
+class FiledText(Struct, frozen=True, kw_only=True):
     """Words that are known to mean some modes.
 
     Attributes:
@@ -62,8 +62,7 @@ class FiledText:
     note: Note | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True, kw_only=True):
     """A mode that a text may mean.
 
     Attributes:
@@ -153,8 +152,7 @@ class ModeSuggester:
         return {word: weight / length for word, weight in raw.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestionQuality:
+class SuggestionQuality(Struct, frozen=True, kw_only=True):
     """How often the first suggestion is right on notes that people filed, each run's own notes left out.
 
     Attributes:

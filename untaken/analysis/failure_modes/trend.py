@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.analysis.failure_modes.pivot import PivotCell, cell_of
 from untaken.analysis.failure_modes.reading import ReadRun, modes_seen
@@ -22,8 +23,7 @@ _STARTS: Final[dict[Unit, Callable[[date], date]]] = {
 """The first day of the period that a day is in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeTrend:
+class ModeTrend(Struct, frozen=True, kw_only=True):
     """Rates of modes by period; periods without a failed run that was read are left out.
 
     Attributes:

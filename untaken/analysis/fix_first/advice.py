@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
+from msgspec import Struct
+
 from untaken import stats
 from untaken.caching import cached_property
 from untaken.counterfactual import (
@@ -35,8 +37,7 @@ BETWEEN_AGENTS: Final = "compared between agents, which is never a recommendatio
 LARGE_Q: Final = f"q > {SMALL_Q:g}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Often:
+class Often(Struct, frozen=True, kw_only=True):
     """How often: in `count` of `n` runs; `low` and `high` are the 95% interval of the share, over tasks."""
 
     count: int
@@ -50,8 +51,7 @@ class Often:
         return self.count / self.n
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChoiceAdvice:
+class ChoiceAdvice(Struct, frozen=True, kw_only=True):
     """An option whose runs succeeded more often than those of the option that was taken, in one situation.
 
     Attributes:
@@ -92,8 +92,7 @@ class ChoiceAdvice:
         return "; ".join(cost.words for cost in self.critical)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheaperChoice:
+class CheaperChoice(Struct, frozen=True, kw_only=True):
     """An alternative that costs less, or takes fewer steps, at the same success; never a recommendation.
 
     Attributes:
@@ -108,8 +107,7 @@ class CheaperChoice:
     runs: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saving:
+class Saving(Struct, frozen=True, kw_only=True):
     """What is saved a run (positive), `low` to `high`; and over all runs that made the choice."""
 
     per_run: float
@@ -118,8 +116,7 @@ class Saving:
     total: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class Advice(Struct, frozen=True, kw_only=True):
     """What may be said of the choices of some runs.
 
     Attributes:

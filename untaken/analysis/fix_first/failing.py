@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from math import inf
 
 import msgspec
+from msgspec.structs import replace
 
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first.gains import Passed, agents_of

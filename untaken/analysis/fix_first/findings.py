@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.analysis.fix_first.items import FixItem, InfrastructureGroup, LeftSubGoal
 from untaken.analysis.ranking import Contradiction
@@ -26,8 +27,7 @@ LEAST_FAILED: Final = 3
 """With fewer failed runs nothing is recommended for failure."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Triage:
+class Triage(Struct, frozen=True, kw_only=True):
     """What to fix first, and which runs to look at because they contradict themselves.
 
     A failed run is in one item, or in `infrastructure`, or in `unscored_failed_runs`. What choices the runs

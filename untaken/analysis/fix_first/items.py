@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.errors import Score
 from untaken.ledger import InfrastructureKind, cut
@@ -24,8 +25,7 @@ WAY_WORDS: Final[Mapping[Way, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixItem:
+class FixItem(Struct, frozen=True, kw_only=True):
     """One item to fix: failed runs that failed first at one sub-goal, for one cause or in one way.
 
     Attributes:
@@ -104,8 +104,7 @@ class FixItem:
         return f"{WAY_WORDS[self.way]}{often}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftSubGoal:
+class LeftSubGoal(Struct, frozen=True, kw_only=True):
     """A sub-goal that failed runs leave uncompleted, and at which none counts as failing first.
 
     Attributes:
@@ -136,8 +135,7 @@ class LeftSubGoal:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InfrastructureGroup:
+class InfrastructureGroup(Struct, frozen=True, kw_only=True):
     """Runs that their infrastructure ended: `failed_runs` with a recorded failure, `no_outcome` without."""
 
     kind: InfrastructureKind

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.errors import Score, Unscored, first_few
 from untaken.numbers import counted
@@ -24,8 +25,7 @@ MOST_TIED: Final = 12
 """Agents of such a group that are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedDifference:
+class PairedDifference(Struct, frozen=True, kw_only=True):
     """`first` minus `second` under a metric, over the tasks on which both have a value.
 
     Attributes:
@@ -93,8 +93,7 @@ class PairedDifference:
         return not isinstance(self.low, Unscored) and not self.clear_difference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """All pairs of agents under one metric.
 
     Attributes:
@@ -131,8 +130,7 @@ def ties_in_words(compared: Comparison, name: Callable[[str], str]) -> str:
     return "; ".join(filter(None, [without, words]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassK:
+class PassK(Struct, frozen=True, kw_only=True):
     """The chance that `k` trials of a task all succeed, over the tasks shared by all agents."""
 
     agent: str
@@ -144,8 +142,7 @@ class PassK:
     n_runs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuadrantPoint:
+class QuadrantPoint(Struct, frozen=True, kw_only=True):
     """An agent between outcome and a sub-goal metric.
 
     Attributes:
@@ -162,8 +159,7 @@ class QuadrantPoint:
     quadrant: Quadrant
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunContribution:
+class RunContribution(Struct, frozen=True, kw_only=True):
     """One run's part in two agents changing places between two metrics.
 
     Attributes:
@@ -181,8 +177,7 @@ class RunContribution:
     weight: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskGap:
+class TaskGap(Struct, frozen=True, kw_only=True):
     """One task's part in the difference of two agents.
 
     Attributes:
@@ -198,8 +193,7 @@ class TaskGap:
     second_runs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubGoalGap:
+class SubGoalGap(Struct, frozen=True, kw_only=True):
     """One sub-goal's part in the difference of two agents.
 
     Attributes:
@@ -218,8 +212,7 @@ class SubGoalGap:
     n_tasks: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowVerdict:
+class WorkflowVerdict(Struct, frozen=True, kw_only=True):
     """A workflow against an agent, by critical completion (source rule: §5).
 
     Attributes:
@@ -236,8 +229,7 @@ class WorkflowVerdict:
     agent_replans: Score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleChange:
+class RuleChange(Struct, frozen=True, kw_only=True):
     """An agent's value and rank under the two rules for missing verdicts."""
 
     metric: str
@@ -248,8 +240,7 @@ class RuleChange:
     drop_rank: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleFlip:
+class RuleFlip(Struct, frozen=True, kw_only=True):
     """`first` is above `second` where missing verdicts count as failed, and below where they are dropped."""
 
     metric: str
@@ -257,8 +248,7 @@ class RuleFlip:
     second: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleEffect:
+class RuleEffect(Struct, frozen=True, kw_only=True):
     """What the rule for sub-goals without a verdict decides.
 
     Attributes:

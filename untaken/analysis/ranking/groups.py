@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.errors import Finding, UntakenError, first_few
 from untaken.ledger import Run
@@ -15,8 +16,7 @@ LEFT_OUT: Final = "runs-left-out"
 MOST_NAMED: Final = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Struct, frozen=True, kw_only=True):
     """Agents and tasks that hang together; no agent outside ran any of these tasks.
 
     Attributes:

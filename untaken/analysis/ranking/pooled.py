@@ -12,7 +12,7 @@ from untaken.errors import Finding, Score, Unscored, first_few
 from untaken.numbers import counted
 from untaken.scoring import AgentScore
 
-POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__dataclass_fields__)
+POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__struct_fields__)
 """Metrics that `untaken score` pools and `untaken rank` averages over tasks."""
 NAMED: Final = 5
 DECIMALS: Final = 12

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from untaken.analysis.ranking.compared.tables import (
     MetricTable,
@@ -75,7 +77,7 @@ def rank_agents(
     agents, shared, unmatched = split_tasks(cells)
     tables = [metric_table(metric, cells, agents, shared) for metric in metrics_of(runs)]
     report = rank_tables(tables, shared, missing=rule, resamples=resamples, seed=seed)
-    return replace(
+    return dataclasses.replace(
         report,
         contradictions=contradictory_runs(runs),
         unmatched_tasks=unmatched,
@@ -174,7 +176,9 @@ class PooledScores:
         """The agents that can be compared, ranked; unmatched tasks and contradictory runs are everybody's."""
         report = rank_agents(self.ranked, missing=self.missing, resamples=self.resamples, seed=self.seed)
         tasks = {*report.unmatched_tasks, *(task for group in self.others for task in group.tasks)}
-        return replace(report, unmatched_tasks=tuple(sorted(tasks)), contradictions=self.contradictions)
+        return dataclasses.replace(
+            report, unmatched_tasks=tuple(sorted(tasks)), contradictions=self.contradictions
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:

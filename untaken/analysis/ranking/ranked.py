@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.errors import Score, Unscored
 
@@ -13,16 +14,14 @@ NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks")
 NOT_TESTED: Final = Unscored("agents were not compared in pairs")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bootstrap:
+class Bootstrap(Struct, frozen=True, kw_only=True):
     """Number and seed of the task resamples."""
 
     resamples: int = 10_000
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedAgent:
+class RankedAgent(Struct, frozen=True, kw_only=True):
     """One agent under one metric, over the tasks all agents share.
 
     Attributes:
@@ -48,8 +47,7 @@ class RankedAgent:
         return self.value if isinstance(self.value, Unscored) else NOT_TESTED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class Agreement(Struct, frozen=True, kw_only=True):
     """Kendall τ-b (and Spearman) between the rankings of two metrics, over `n` agents."""
 
     a: str
@@ -62,8 +60,7 @@ class Agreement:
     n: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiscordantPair:
+class DiscordantPair(Struct, frozen=True, kw_only=True):
     """`first` is above `second` under `a_metric` and below it under `b_metric`.
 
     `clear`: both orders are sure, by the tests that the intervals of ranks rest on.
@@ -76,8 +73,7 @@ class DiscordantPair:
     clear: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True, kw_only=True):
     """A run whose outcome bit and sub-goals disagree.
 
     ``lucky``: success with a critical sub-goal not completed; ``unlucky``: failure with everything completed.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.analysis.versions.discordant import DiscordantRuns, discordant_pairs
@@ -31,8 +32,7 @@ BASE: Final = 0.85
 """Completion from which a drop is assumed where nothing was reached."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubGoalChange:
+class SubGoalChange(Struct, frozen=True, kw_only=True):
     """A sub-goal among runs that reached it, second version minus first.
 
     Attributes:
@@ -60,8 +60,7 @@ class SubGoalChange:
     kind: NotReached | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeChange:
+class OutcomeChange(Struct, frozen=True, kw_only=True):
     """Success, second version minus first, as in `SubGoalChange`."""
 
     a_succeeded: int
@@ -75,8 +74,7 @@ class OutcomeChange:
     called: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostChange:
+class CostChange(Struct, frozen=True, kw_only=True):
     """Retries or a cost: mean over tasks (of agents on each), second minus first; p by exact flips."""
 
     measure: str
@@ -89,24 +87,21 @@ class CostChange:
     called: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstSuspect:
+class FirstSuspect(Struct, frozen=True, kw_only=True):
     """The sub-goal whose drop costs most runs: difference × runs that reached it."""
 
     sub_goal: str
     difference: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Power:
+class Power(Struct, frozen=True, kw_only=True):
     """How often a drop of this size in one sub-goal would be called, with these runs."""
 
     drop: float
     found: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionComparison:
+class VersionComparison(Struct, frozen=True, kw_only=True):
     """What changed from version `a` to version `b` of `by`.
 
     Attributes:

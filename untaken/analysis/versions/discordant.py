@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untaken.analysis.versions.sides import Sides, VersionRun
 from untaken.plans import GraphSet
 from untaken.scoring import NodeScore, RunScore, compiled_graph
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiscordantRuns:
+class DiscordantRuns(Struct, frozen=True, kw_only=True):
     """Two runs of one task, one of each version, of which only one succeeded; texts are untrusted.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
@@ -13,6 +12,7 @@ from typing import BinaryIO, Final, TypeVar
 
 import filelock
 import msgspec
+from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import UntakenError, Where

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.counterfactual.memory.record import Record
 from untaken.counterfactual.memory.signals import Signal, as_observation
@@ -26,8 +28,7 @@ _ANY: Final = datetime.min.replace(tzinfo=UTC)
 _NOTHING: Final = Unscored("no outcome of the skill was observed in this context")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(Struct, frozen=True, kw_only=True):
     """What one signal would do.
 
     Attributes:

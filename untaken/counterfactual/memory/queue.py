@@ -7,11 +7,12 @@ waits is what is queued and has no such line, so that nothing can be applied twi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
+
+from msgspec import Struct
 
 from untaken.counterfactual.memory.lines import locked, numbered, replace_lines
 from untaken.counterfactual.memory.policy import PolicyMemory
@@ -28,8 +29,7 @@ from untaken.counterfactual.memory.signals import (
 from untaken.errors import Finding, UntakenError, Where
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class Applied(Struct, frozen=True, kw_only=True):
     """What one `apply_signals` did.
 
     Attributes:

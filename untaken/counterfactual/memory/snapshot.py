@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from untaken.counterfactual.memory.record import Observed, Record, Spans, ValueRange
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from untaken.counterfactual.memory.history import History, Series
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True):
     """A pure fold of the log up to a moment.
 
     An outcome is known from its run's RUN_FINISHED.ts on, that very moment included: a run that starts at or

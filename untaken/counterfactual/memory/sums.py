@@ -8,10 +8,11 @@ down to 1e-23 lose nothing; smaller ones lose less than 1e-38.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import isqrt, sqrt
 from operator import add, sub
 from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from untaken.errors import Score, Unscored
 
@@ -47,8 +48,7 @@ class Addend(Protocol):
         """Steps of the run, where they are recorded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class Spread(Struct, frozen=True, kw_only=True):
     """How far the outcomes behind a record scatter, clustered by run; for intervals.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, NamedTuple
 
@@ -58,8 +57,7 @@ class Hindsight(Struct, frozen=True, kw_only=True, gc=False):
     skill: Score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationCard:
+class CalibrationCard(Struct, frozen=True, kw_only=True):
     """How good the forecasts at the plan changes of runs were, the run's own task left out.
 
     At its end a run is over: a forecast made then is hindsight, and is counted apart.

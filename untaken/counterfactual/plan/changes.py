@@ -7,7 +7,6 @@ change anything. Reads, talk and refused calls are no decisions.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import nan
 from typing import Final, Literal
@@ -87,8 +86,7 @@ class PlanDecision(Struct, frozen=True, gc=False):
     option: Option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanPath:
+class PlanPath(Struct, frozen=True, kw_only=True):
     """One run as the changes it made to its plan.
 
     Attributes:

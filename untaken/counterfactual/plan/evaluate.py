@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.counterfactual.plan.changes import Mapped, Option, PlanDecision, PlanPath, plan_paths
 from untaken.counterfactual.plan.forecast import Forecaster, decisive
@@ -83,8 +83,7 @@ class EvaluatedDecision(Struct, frozen=True, kw_only=True, gc=False):
     alternatives: tuple[PlanAlternative, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluatedPath:
+class EvaluatedPath(Struct, frozen=True, kw_only=True):
     """A run's path through its plan.
 
     Attributes:
@@ -113,8 +112,7 @@ class EvaluatedPath:
         return seq != self.decisive_seq, -difference, seq, alternative.option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanEvaluation:
+class PlanEvaluation(Struct, frozen=True, kw_only=True):
     """All plan decisions of many runs, and the statements about them.
 
     Attributes:

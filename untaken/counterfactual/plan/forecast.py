@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from untaken.counterfactual.plan.changes import Option, PlanDecision, PlanPath
 from untaken.counterfactual.plan.statements import Situation, option_in, situations
@@ -25,13 +27,12 @@ _ROUNDING: Final = 1e-12
 NO_OTHER_TASK: Final = Unscored("no run of another task has an outcome to forecast from")
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """Successes and runs, with those of each task, which can be left out."""
 
     successes: float = 0.0
     runs: int = 0
-    by_task: dict[str, list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
+    by_task: dict[str, list[float]] = msgspec.field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
 
     def add(self, task: str, success: bool) -> None:
         self.successes += success

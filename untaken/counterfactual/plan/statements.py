@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal, NamedTuple
 from zlib import crc32
@@ -151,8 +150,7 @@ class Statement(Struct, frozen=True, kw_only=True, gc=False):
         return self.least_p <= ALPHA
 
 
-@dataclass(frozen=True, slots=True)
-class OptionPair:
+class OptionPair(Struct, frozen=True):
     """Two options in one situation, and the runs (by position) that took each on their first visit."""
 
     situation: Situation

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.facts.scaling.distant import (
@@ -50,8 +50,7 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """Ledgers: files, folders, or URLs of either."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scoring:
+class Scoring(msgspec.Struct, frozen=True, kw_only=True):
     """What runs are scored against, and under which rule.
 
     Attributes:
@@ -68,8 +67,7 @@ class Scoring:
     features: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ledgers:
+class Ledgers(msgspec.Struct, frozen=True, kw_only=True):
     """What was read from paths.
 
     Attributes:

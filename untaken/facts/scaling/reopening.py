@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -34,8 +33,7 @@ _CONTENTS: Final = "contents"
 _decode_contents = msgspec.msgpack.Decoder(dict[str, LedgerContent]).decode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reopened:
+class Reopened(msgspec.Struct, frozen=True, kw_only=True):
     """The ledgers of a workspace.
 
     Attributes:

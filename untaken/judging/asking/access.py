@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from threading import Condition
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from untaken.errors import Unscored, UntakenError
 from untaken.extras import extra_missing
@@ -32,8 +32,7 @@ IN_A_ROW: Final = 3
 Progress = Callable[[int, int, str], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked and what it cost so far.
 
     Attributes:

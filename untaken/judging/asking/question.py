@@ -32,8 +32,7 @@ NUMBER_CHARS: Final = 18
 _HEAD: Final = re.compile(r"\A<!-- version: ([1-9][0-9]*) -->\n")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class Template(msgspec.Struct, frozen=True, kw_only=True):
     """Standing instructions, versioned: another wording is another version.
 
     Attributes:
@@ -61,8 +60,7 @@ def read_template(file: Traversable) -> Template:
     return Template(name=file.name.removesuffix(".md"), version=int(head[1]), text=body)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """Something the model may call while it looks for the answer: it reads, and changes nothing.
 
     Attributes:
@@ -147,13 +145,11 @@ def longest_text(schema: Mapping[str, Any], parts: Mapping[str, Any] | None = No
     return 2 + int(schema.get("maxLength", NUMBER_CHARS))
 
 
-@dataclass(frozen=True, slots=True)
-class Unreached(Unscored):
+class Unreached(Unscored, frozen=True):
     """No reply: the model could not be reached. After several in a row no more questions are asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAnswer(Generic[T]):
+class ModelAnswer(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """What the model answered, with the record of how it came to it."""
 
     output: T

@@ -6,7 +6,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from math import sqrt
@@ -14,6 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from untaken.errors import UntakenError
@@ -47,8 +47,7 @@ POINTS: Final = 12
 """Numbers of seeds that a curve is drawn at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidatedCriterion:
+class ConsolidatedCriterion(Struct, frozen=True, kw_only=True):
     """One criterion and the proposals merged into it.
 
     Attributes:
@@ -62,8 +61,7 @@ class ConsolidatedCriterion:
     least: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidation:
+class Consolidation(Struct, frozen=True, kw_only=True):
     """What was left when similar criteria had become one.
 
     Attributes:
@@ -82,8 +80,7 @@ class Consolidation:
         return [group.criterion for group in self.groups]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UniqueCount:
+class UniqueCount(Struct, frozen=True, kw_only=True):
     """How many different criteria some seeds give.
 
     Attributes:

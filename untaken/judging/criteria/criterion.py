@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from untaken import limits
@@ -88,8 +88,7 @@ class Value(Struct, frozen=True, kw_only=True, gc=False):
         return self.level is None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantified:
+class Quantified(Struct, frozen=True, kw_only=True):
     """One run, or problem, by every criterion.
 
     Attributes:
@@ -105,14 +104,13 @@ class Quantified:
     success: bool | None
     values: dict[str, Value]
     unparseable: str = ""
-    unscored: dict[str, str] = field(default_factory=dict)
+    unscored: dict[str, str] = msgspec.field(default_factory=dict)
     run_id: str = ""
     agent: str = ""
     task_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuantifierRun:
+class QuantifierRun(Struct, frozen=True, kw_only=True):
     """One pass of a quantifier over many runs.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Annotated, Final, Literal
 
@@ -51,8 +50,7 @@ class CriticAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     criteria: Annotated[list[Proposed], Meta(min_length=1, max_length=6)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(Struct, frozen=True, kw_only=True):
     """What a critic proposed, over all seeds.
 
     Attributes:

@@ -28,8 +28,7 @@ NO_ACTIONS: Final = Unscored("the run records no action of the agent")
 NO_FAILURE: Final = Unscored("no action is recorded to have failed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentAction:
+class AgentAction(msgspec.Struct, frozen=True, kw_only=True):
     """One action of the agent: its call, and whether it is recorded to have worked."""
 
     call: ToolCall
@@ -207,8 +206,7 @@ def outcome_support(reading: RunFacts) -> Score:
     return 2.0 if done == success else 0.0 if success else 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerCriterion:
+class LedgerCriterion(msgspec.Struct, frozen=True, kw_only=True):
     """A criterion with its measure; level n is given where the measure reaches the n-th lower bound."""
 
     criterion: Criterion

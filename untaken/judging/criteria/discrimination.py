@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.errors import Score, Unscored
@@ -19,8 +20,7 @@ ALPHA: Final = 0.05
 """Of the test that a criterion tells successes from failures, or runs from disturbed copies."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Separation:
+class Separation(Struct, frozen=True, kw_only=True):
     """Successes against failures of tasks: repeats of a task are no new evidence.
 
     A subject's level is the mean over its passes. A task counts once among the successes with the mean of its
@@ -57,8 +57,7 @@ class Separation:
         return not isinstance(self.high, Unscored) and self.high < 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackTest:
+class AttackTest(Struct, frozen=True, kw_only=True):
     """Original against disturbed, task by task, one attack.
 
     Attributes:
@@ -88,8 +87,7 @@ class AttackTest:
         return not isinstance(self.high, Unscored) and self.high < 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeforeAfter:
+class BeforeAfter(Struct, frozen=True, kw_only=True):
     """Mean levels of the same runs as recorded and made worse, with 95% intervals over tasks (fig. 7).
 
     Attributes:

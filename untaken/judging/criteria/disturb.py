@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from math import ceil
 from random import Random
@@ -44,8 +43,7 @@ _IDLE: Final = "wait"
 Events = list[AnyEvent]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attack:
+class Attack(msgspec.Struct, frozen=True, kw_only=True):
     """One way to make a run worse: what is done, also as a short title.
 
     `spoil` gives the events of the worse run, or why there are none.
@@ -57,8 +55,7 @@ class Attack:
     spoil: Callable[[RunFacts, Random, float], Events | Unscored]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disturbed:
+class Disturbed(msgspec.Struct, frozen=True, kw_only=True):
     """A run made worse, and the digest of the run it was made from."""
 
     subject: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum, inf
 from statistics import fmean, pstdev
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.errors import Score, Unscored
@@ -17,8 +18,7 @@ NO_GAP = Unscored("no pass has accepted values of both successes and failures")
 NOT_REPEATED = Unscored("no run has accepted values in two passes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionMeans:
+class CriterionMeans(Struct, frozen=True, kw_only=True):
     """One criterion in one pass: mean level (0 is worst) by outcome, over accepted values only.
 
     Attributes:
@@ -35,8 +35,7 @@ class CriterionMeans:
     out_of_vocabulary: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcrossRuns:
+class AcrossRuns(Struct, frozen=True, kw_only=True):
     """One criterion over several passes of a quantifier over the same subjects.
 
     Attributes:
@@ -54,8 +53,7 @@ class AcrossRuns:
     runs_ordered_rightly: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeMean:
+class OutcomeMean(Struct, frozen=True, kw_only=True):
     """One criterion over the runs of one outcome (and agent): a run's level is the mean over its passes.
 
     Repeats of a task are no new evidence: the mean is that over tasks of each task's mean over its runs.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.errors import Score
 from untaken.judging.criteria.criterion import Quantified, QuantifierRun, Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfusionCell:
+class ConfusionCell(Struct, frozen=True, kw_only=True):
     """How often people said one value and the quantifier another, or the same."""
 
     people: str
@@ -20,8 +20,7 @@ class ConfusionCell:
     n: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionAgreement:
+class CriterionAgreement(Struct, frozen=True, kw_only=True):
     """One pass of a quantifier against people's values by one criterion.
 
     Attributes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.resources import files
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging.asking import ModelAccess, ModelAnswer, Question, Template, read_template

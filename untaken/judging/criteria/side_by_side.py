@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.errors import Score, Unscored
@@ -15,8 +16,7 @@ ALIKE = 1e-12
 ONE_TASK = Unscored("one common task has no spread")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionDifference:
+class CriterionDifference(Struct, frozen=True, kw_only=True):
     """One criterion, two agents; a task counts once, as the mean over its repeats.
 
     Attributes:

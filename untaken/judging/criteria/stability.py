@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, pstdev
+
+from msgspec import Struct
 
 from untaken import stats
 from untaken.errors import Score, Unscored
@@ -13,8 +14,7 @@ from untaken.judging.criteria.criterion import QuantifierRun
 from untaken.judging.criteria.means import levels_by_subject, mean_or, top_level
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stability:
+class Stability(Struct, frozen=True, kw_only=True):
     """One criterion over repeated passes; the level 0 is the worst value, so a mean near 0 is a bad one.
 
     Attributes:
@@ -42,8 +42,7 @@ class Stability:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassStep:
+class PassStep(Struct, frozen=True, kw_only=True):
     """What one more pass changes: `delta` sums, over the criteria, the change of the mean CV (fig. 6)."""
 
     passes: int

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken import stats
 from untaken.errors import Score, Unscored
@@ -28,8 +30,7 @@ ALONE: Final = Unscored("no kept criterion says the same")
 KEPT: Final = "kept: "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifierThresholds:
+class VerifierThresholds(Struct, frozen=True, kw_only=True):
     """What a criterion must meet; all of it is a choice, the defaults are documented (§8).
 
     Attributes:
@@ -49,8 +50,7 @@ class VerifierThresholds:
     subjects: int = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Discrimination:
+class Discrimination(Struct, frozen=True, kw_only=True):
     """What a criterion discriminates.
 
     Attributes:
@@ -71,8 +71,7 @@ class Discrimination:
         return next((test for test in self.attacks if test.attack == DROP.name), NOT_DONE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionCheck:
+class CriterionCheck(Struct, frozen=True, kw_only=True):
     """One criterion, verified.
 
     Attributes:
@@ -91,8 +90,7 @@ class CriterionCheck:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class Verification(Struct, frozen=True, kw_only=True):
     """What the verifier found, criterion by criterion in the order given.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import UntakenError
@@ -26,8 +27,7 @@ EXTRA: Final = 0.05
 MIN_TASKS: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFit:
+class TaskFit(Struct, frozen=True, kw_only=True):
     """A task that the plan of all others does not fit: tools that it lacks, and tools too many."""
 
     task_id: str
@@ -35,8 +35,7 @@ class TaskFit:
     extra: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FamilyFit:
+class FamilyFit(Struct, frozen=True, kw_only=True):
     """Does the plan of some tasks fit another one? Each task with two successes, left out in turn.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from untaken.errors import Finding, UntakenError, first_few
 from untaken.ledger import Run
@@ -50,8 +50,7 @@ MOST_NAMED: Final = 3
 """Tasks that a plan does not fit, and tools of one, that are named."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftThresholds:
+class DraftThresholds(msgspec.Struct, frozen=True, kw_only=True):
     """What a sub-goal and an edge need to be in a draft."""
 
     theta: float = THETA

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.plans.globs import escape_glob, matches_glob
 
 _DIGITS: Final = "0123456789"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFamily:
+class TaskFamily(Struct, frozen=True, kw_only=True):
     """Tasks whose ids differ in their last number alone.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.ledger import Plan, Run
@@ -13,8 +14,7 @@ from untaken.plans.mapping import map_actions
 from untaken.plans.plan_graph import Check, PlanGraph, Rule, SubGoal, ToolCallSpec
 
 
-@dataclass(frozen=True, slots=True)
-class FirstAttempts:
+class FirstAttempts(Struct, frozen=True):
     """One run: `first` is the seq of the first attempt at each sub-goal, `unmapped` counts other actions."""
 
     agent: str

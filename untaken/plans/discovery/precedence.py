@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from untaken.plans.discovery.first_attempts import FirstAttempts
@@ -23,8 +23,7 @@ Pair = tuple[int, int]
 NEVER: Final = float("inf")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Precedence:
+class Precedence(Struct, frozen=True, kw_only=True):
     """Counts over runs, by the positions of sub-goals in `names`.
 
     Attributes:

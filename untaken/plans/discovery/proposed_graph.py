@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from untaken.errors import Finding
 from untaken.plans.plan_graph import PlanGraph
@@ -16,8 +17,7 @@ MIN_RUNS: Final = 5
 Source = Literal["actions", "plans", "calls"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundSubGoal:
+class FoundSubGoal(Struct, frozen=True, kw_only=True):
     """A sub-goal, and the `runs` that attempted it; `share` of all runs used, 95% Wilson interval."""
 
     sub_goal: str
@@ -27,8 +27,7 @@ class FoundSubGoal:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
+class Support(Struct, frozen=True, kw_only=True):
     """What speaks for "`sub_goal` needs `dependency`": an order seen in runs, not a proof of need.
 
     Attributes:
@@ -50,8 +49,7 @@ class Support:
     agents: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alternatives:
+class Alternatives(Struct, frozen=True, kw_only=True):
     """Sub-goals that stand at the same place and hardly ever in one run: proposed as an `any_of`.
 
     Attributes:
@@ -67,8 +65,7 @@ class Alternatives:
     both: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedCall:
+class SharedCall(Struct, frozen=True, kw_only=True):
     """A call that every success makes; `changes` where its tool changes something."""
 
     sub_goal: str
@@ -77,8 +74,7 @@ class SharedCall:
     changes: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposedGraph:
+class ProposedGraph(Struct, frozen=True, kw_only=True):
     """A draft of a plan graph.
 
     Attributes:

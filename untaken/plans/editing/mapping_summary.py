@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
 
 from untaken.ledger import Message, Run, ToolCall
 from untaken.plans.calls import call_counts, call_matches
@@ -25,8 +27,7 @@ _WORDS: Final = re.compile(r"[^\W_]+")
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class Example(Struct, frozen=True, kw_only=True):
     """One action, with its run and position."""
 
     digest: str
@@ -35,8 +36,7 @@ class Example:
     call: ToolCall | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmapped:
+class Unmapped(Struct, frozen=True, kw_only=True):
     """Actions alike in tool and in the names of their arguments that serve no sub-goal.
 
     Attributes:
@@ -60,8 +60,7 @@ class Unmapped:
     likely: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contested:
+class Contested(Struct, frozen=True, kw_only=True):
     """Actions that rules of several sub-goals match; the first of `sub_goals` is served."""
 
     sub_goals: tuple[str, ...]
@@ -70,8 +69,7 @@ class Contested:
     examples: tuple[Example, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleUse:
+class RuleUse(Struct, frozen=True, kw_only=True):
     """What a rule comes to over some runs.
 
     Attributes:
@@ -94,8 +92,7 @@ class RuleUse:
         return not self.serves
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MappingSummary:
+class MappingSummary(Struct, frozen=True, kw_only=True):
     """How the actions of some runs are mapped by a graph, and what is left to do.
 
     Attributes:
@@ -127,12 +124,11 @@ def made_rule(node: SubGoal, rule: Rule) -> list[Rule]:
     return node.rules if rule in node.rules else [*node.rules, rule]
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     actions: int = 0
-    runs: dict[str, Run] = field(default_factory=dict)
-    examples: dict[str, list[Example]] = field(default_factory=dict)
-    values: dict[str, Counter[Any]] = field(default_factory=lambda: defaultdict(Counter))
+    runs: dict[str, Run] = msgspec.field(default_factory=dict)
+    examples: dict[str, list[Example]] = msgspec.field(default_factory=dict)
+    values: dict[str, Counter[Any]] = msgspec.field(default_factory=lambda: defaultdict(Counter))
 
     def take(self, run: Run, seq: int, call: ToolCall | None) -> None:
         self.actions += 1
@@ -287,8 +283,7 @@ LOOKED_AT: Final = 20_000
 """Calls of the tool that are compared at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallMatches:
+class CallMatches(Struct, frozen=True, kw_only=True):
     """The calls of one tool, compared with an expected call.
 
     Attributes:

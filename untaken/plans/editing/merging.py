@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final, Literal
 
@@ -26,8 +25,7 @@ LINKS: Final = ("deps", "any_of")
 """Fields that hold other sub-goals."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeConflict:
+class MergeConflict(msgspec.Struct, frozen=True, kw_only=True):
     """Both sides changed the same thing, differently.
 
     Attributes:
@@ -50,8 +48,7 @@ class MergeConflict:
         return self.sub_goal, self.field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedGraph:
+class MergedGraph(msgspec.Struct, frozen=True, kw_only=True):
     """A valid graph with both sides' edits, and where they contradict each other."""
 
     graph: PlanGraph

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
 
 from untaken.ledger import Observation, Run, State, ToolCall
 from untaken.plans.globs import escape_glob
@@ -34,8 +36,7 @@ OFTEN: Final = 0.5
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolProposal:
+class ToolProposal(Struct, frozen=True, kw_only=True):
     """One tool of a graph's runs.
 
     Attributes:
@@ -54,12 +55,11 @@ class ToolProposal:
     reason: str
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     calls: int = 0
     observed: int = 0
     changed: int = 0
-    runs: set[str] = field(default_factory=set)
+    runs: set[str] = msgspec.field(default_factory=set)
 
 
 def changing_tools(runs: Iterable[Run]) -> list[str]:

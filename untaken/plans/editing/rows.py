@@ -7,7 +7,6 @@ to write a graph.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -22,8 +21,7 @@ from untaken.plans.strict_document import decode, read_json
 JSON_FIELDS: Final = ("check", "rules")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubGoalRow:
+class SubGoalRow(msgspec.Struct, frozen=True, kw_only=True):
     """One sub-goal as a row.
 
     Attributes:

@@ -7,8 +7,10 @@ graph is never half edited.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.errors import first_few
 from untaken.plans.editing.applying import apply_all
@@ -20,16 +22,14 @@ STEPS: Final = 500
 """Number of steps that can be undone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoStep:
+class UndoStep(Struct, frozen=True, kw_only=True):
     """What was done at once, in words, and the graph before it."""
 
     words: str
     before: PlanGraph
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Struct, frozen=True, kw_only=True):
     """A plan graph being edited.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from untaken.numbers import counted, p_value
 from untaken.scoring.differences import ABSENT
@@ -11,8 +12,7 @@ from untaken.scoring.differences import ABSENT
 CauseKind = Literal["tool_error", "argument", "missing_information", "skill", "agent", "skipped"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(Struct, frozen=True, kw_only=True):
     """One cause of failing at one sub-goal. All texts come from ledgers and graphs and are untrusted.
 
     Attributes:

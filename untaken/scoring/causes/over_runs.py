@@ -7,8 +7,10 @@ states by itself (an error of the tool, a wrong value), then those that only man
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.ledger import Run
 from untaken.scoring.causes.cause import Cause, CauseKind
@@ -22,8 +24,7 @@ ONE_VALUE: Final = 0.8
 """A wrong value is named where at least this share of the runs used it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassedRun:
+class PassedRun(Struct, frozen=True, kw_only=True):
     """A run that completed the sub-goal: `first` and `last` are the `seq` of its attempts at it."""
 
     run: Run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Final
@@ -35,8 +34,7 @@ MOST_EVENTS: Final = 20_000
 NOBODY: Final[Mapping[str, Sequence[Run]]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlamedRun:
+class BlamedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A failed run and the sub-goal at which it failed first.
 
     Attributes:

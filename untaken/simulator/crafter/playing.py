@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from untaken.judging import ModelAccess
 from untaken.ledger import LedgerWriter
@@ -28,8 +31,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class Setup(Struct, frozen=True, kw_only=True):
     """Everything that decides an episode besides its seed.
 
     Attributes:
@@ -41,7 +43,7 @@ class Setup:
     """
 
     policy: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = msgspec.field(default_factory=dict)
     task: str | None = None
     steps: int
     sce: bool = False
@@ -144,8 +146,7 @@ def record_seed(
     return episode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeJob:
+class EpisodeJob(Struct, frozen=True, kw_only=True):
     """One episode to be played.
 
     Attributes:

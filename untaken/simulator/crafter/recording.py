@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
 
 from untaken.ledger import LedgerWriter, Message, Observation, Plan, RunFinished, RunWriter, State, ToolCall
 from untaken.simulator.crafter.contexts import context_layers, facing
@@ -67,8 +69,7 @@ class StepClock:
         return self.now
 
 
-@dataclass(slots=True, kw_only=True)
-class _Call:
+class _Call(Struct, kw_only=True):
     """A call that may still go on."""
 
     step: int
@@ -77,9 +78,9 @@ class _Call:
     aim: str | None
     before: View
     after: View
-    counts: Counter[str] = field(default_factory=Counter)
-    effects: set[bool | None] = field(default_factory=set)
-    unlocked: list[str] = field(default_factory=list)
+    counts: Counter[str] = msgspec.field(default_factory=Counter)
+    effects: set[bool | None] = msgspec.field(default_factory=set)
+    unlocked: list[str] = msgspec.field(default_factory=list)
 
     def arguments(self) -> dict[str, Any]:
         """Its form in the ledger."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import expm1, fsum, log1p
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, Final
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import Finding, Score, Unscored, UntakenError
@@ -26,8 +27,7 @@ _FORM: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class Recording(Struct, frozen=True, kw_only=True):
     """What one seed of one method did: a number an episode.
 
     Attributes:
@@ -43,8 +43,7 @@ class Recording:
     unlocks: Mapping[str, tuple[float, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedScore:
+class SeedScore(Struct, frozen=True, kw_only=True):
     """The score of one seed.
 
     Attributes:
@@ -60,8 +59,7 @@ class SeedScore:
     success_percent: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MethodScore:
+class MethodScore(Struct, frozen=True, kw_only=True):
     """The score of a method at a task, over its seeds.
 
     Attributes:

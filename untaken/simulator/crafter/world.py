@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, Self
+
+from msgspec import Struct
 
 from untaken.errors import UntakenError
 from untaken.extras import extra_missing, load_extra
@@ -28,8 +29,7 @@ _KINDS: Final = {name.capitalize(): number for number, name in enumerate(OBJECTS
 Rows = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalView:
+class LocalView(Struct, frozen=True, kw_only=True):
     """What a policy may see: the 9 × 7 view and itself, never the whole map.
 
     Attributes:
@@ -75,8 +75,7 @@ class LocalView:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorldStep:
+class WorldStep(Struct, frozen=True, kw_only=True):
     """The result of a step.
 
     Attributes:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untaken.simulator.players.local_map import (
     AROUND,
@@ -49,8 +52,7 @@ DUSK = 0.55
 """Daylight below which two zombies and more keep coming up in every part of the grass."""
 
 
-@dataclass(slots=True)
-class AgentState:
+class AgentState(Struct):
     """What a scripted policy knows at a step: its map, itself, its plants, the way it is on.
 
     Attributes:
@@ -59,16 +61,16 @@ class AgentState:
         way: the cells it is going over, to `way_to`.
     """
 
-    known_map: LocalMap = field(default_factory=LocalMap)
-    inventory: Mapping[str, int] = field(default_factory=dict)
-    achievements: Mapping[str, int] = field(default_factory=dict)
-    plants: dict[int, int] = field(default_factory=dict)
+    known_map: LocalMap = msgspec.field(default_factory=LocalMap)
+    inventory: Mapping[str, int] = msgspec.field(default_factory=dict)
+    achievements: Mapping[str, int] = msgspec.field(default_factory=dict)
+    plants: dict[int, int] = msgspec.field(default_factory=dict)
     asleep: bool = False
     hurt: bool = False
     light: float = 1.0
     step: int = 0
     did: str | None = None
-    way: list[int] = field(default_factory=list)
+    way: list[int] = msgspec.field(default_factory=list)
     way_to: str = ""
     costs: Costs = b""
 

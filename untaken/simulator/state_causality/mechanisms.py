@@ -7,9 +7,10 @@ says (hunger, blows, arrows, night) is written down here; the tests hold every e
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from untaken.simulator.crafter.world import package_rules
 from untaken.simulator.state_causality.causal_state import Concept, plain
@@ -18,8 +19,7 @@ from untaken.simulator.state_causality.variables import near
 Reach = Literal["", "front", "around"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mechanism:
+class Mechanism(Struct, frozen=True, kw_only=True):
     """Causes that act together on one variable, on reaching one achievement, or on both.
 
     Attributes:

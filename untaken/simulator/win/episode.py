@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
+
+from msgspec import Struct
 
 from untaken.errors import Score, Unscored
 from untaken.simulator.crafter import CrafterWorld
@@ -15,8 +16,7 @@ from untaken.simulator.win.rewards import SHAPED
 from untaken.simulator.win.win_result import Noise, WhatIfNot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watching:
+class Watching(Struct, frozen=True, kw_only=True):
     """What is watched, and how it is evaluated.
 
     Attributes:
@@ -42,8 +42,7 @@ class Watching:
     model: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
+class Watched(Struct, frozen=True, kw_only=True):
     """A step of the episode.
 
     Attributes:
@@ -95,8 +94,7 @@ def watch(world: CrafterWorld, policy: Policy, settings: Watching) -> Iterator[W
             return
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mistakes:
+class Mistakes(Struct, frozen=True, kw_only=True):
     """How well a low WIN tells injected actions from the policy's own.
 
     Attributes:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from untaken.simulator.crafter import MATERIALS, tech_tree
 from untaken.simulator.crafter.world import package_rules
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collecting:
+class Collecting(Struct, frozen=True, kw_only=True):
     """What a ground yields.
 
     Attributes:
@@ -29,24 +29,21 @@ class Collecting:
     leaves: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placing:
+class Placing(Struct, frozen=True, kw_only=True):
     """What placing takes: items used up, and the ground in front."""
 
     uses: Mapping[str, int]
     where: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Making:
+class Making(Struct, frozen=True, kw_only=True):
     """What making takes: items used up, and materials that are near."""
 
     uses: Mapping[str, int]
     nearby: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrafterRules:
+class CrafterRules(Struct, frozen=True, kw_only=True):
     """The rules of the installed package.
 
     Attributes:

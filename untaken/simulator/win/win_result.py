@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import exp, fsum
 from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
 
 from untaken.errors import Score, Unscored
 
@@ -20,8 +22,7 @@ EVEN_WITHIN: Final = 1e-12
 """Largest rounding error of a sum of terms that cancel out, as a distance from 0.5."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class Term(Struct, frozen=True, kw_only=True):
     """The action against one that was not taken.
 
     Attributes:
@@ -39,8 +40,7 @@ class Term:
     state: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhatIfNot:
+class WhatIfNot(Struct, frozen=True, kw_only=True):
     """What an action is worth beside what else could have been done in the same state.
 
     Attributes:
@@ -63,7 +63,7 @@ class WhatIfNot:
     rewarded_by: str
     reward: float
     terms: tuple[Term, ...]
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = msgspec.field(default_factory=dict)
     win: Score
     spread: float | None = None
     verdict: Verdict
@@ -95,8 +95,7 @@ def verdict_of(win: Score) -> Verdict:
     return "better" if win > EVEN else "worse"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WinSummary:
+class WinSummary(Struct, frozen=True, kw_only=True):
     """How the actions of an episode compare with their alternatives.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
@@ -43,8 +42,7 @@ class Evaluation(Struct, frozen=True, kw_only=True, gc=False):
     seq: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluatedRun:
+class EvaluatedRun(Struct, frozen=True, kw_only=True):
     """A run with its results, in the order of `evaluated_run`, and the sub-goals of its actions by `seq`."""
 
     run: Run

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.errors import UntakenError
 from untaken.numbers import counted
@@ -34,8 +35,7 @@ READABLE: Final = 40
 PAD: Final = 4.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class Picture(Struct, frozen=True, kw_only=True):
     """An SVG element, and how many pixels it is wide and high."""
 
     svg: Markup

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from untaken.analysis import Corpus
 from untaken.errors import Unscored, first_few
@@ -28,8 +29,7 @@ UNFOLDED: Final = 12
 """Pictures that are open initially; the others are collapsed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPattern:
+class RunPattern(Struct, frozen=True, kw_only=True):
     """Runs of one plan graph with one outcome and one status for every sub-goal.
 
     Attributes:

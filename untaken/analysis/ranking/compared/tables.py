@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from untaken.analysis.ranking.metrics import METRICS, WEIGHTED
@@ -27,8 +27,7 @@ RunsByCell = Mapping[tuple[str, str], Sequence[RunScore]]
 """(agent, task) → its runs, one a repeat."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricTable:
+class MetricTable(Struct, frozen=True, kw_only=True):
     """One metric: the agents that have it, over the tasks where each of them has a value.
 
     Attributes:
@@ -80,8 +79,7 @@ def split_tasks(cells: RunsByCell) -> tuple[tuple[str, ...], tuple[str, ...], tu
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cells:
+class Cells(Struct, frozen=True, kw_only=True):
     """One metric of every agent on every task.
 
     Attributes:

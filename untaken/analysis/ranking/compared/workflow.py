@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from untaken.analysis.ranking.compared.tables import RunsByCell
 from untaken.analysis.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
