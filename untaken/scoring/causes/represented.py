@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Final, NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeVar
 
 from untaken import stats
 from untaken.scoring.causes.features import Feature, FeatureKind, Seen
 
+Key = TypeVar("Key", bound=Hashable)
 LEAST_RUNS: Final = 3
 LEAST_TASKS: Final = 2
 ALPHA: Final = 0.05
@@ -86,29 +86,40 @@ def _tested(
     passed: Mapping[str, Seen],
     tasks: Mapping[str, str],
 ) -> list[Represented]:
-    in_scope = Counter(chain.from_iterable(scopes for _, scopes in failed.values()))
-    scope_passed = Counter(chain.from_iterable(scopes for _, scopes in passed.values()))
-    with_it = Counter(chain.from_iterable(having.keys() & features for features, _ in passed.values()))
+    fail = _by_task(failed, tasks, lambda seen: seen[1])
+    passing = _by_task(passed, tasks, lambda seen: seen[1])
+    passed_with = _by_task(passed, tasks, lambda seen: having.keys() & seen[0])
     found = []
     for feature, runs in having.items():
-        sides = len(runs), in_scope[feature.scope], with_it[feature], scope_passed[feature.scope]
-        p = stats.more_often_p(*sides)
+        of_scope = fail[feature.scope], passed_with[feature], passing[feature.scope]
+        n, elsewhere_k, elsewhere_n = (counts.total() for counts in of_scope)
+        p = stats.more_often_p(len(runs), n, elsewhere_k, elsewhere_n)
         if feature.kind in _CHOSEN and p <= ALPHA:
-            p = max(p, _p_inside_tasks(feature, failed, passed, tasks))
-        found.append(Represented(feature, tuple(runs), *sides[1:], p))
+            p = max(p, _p_inside_tasks(Counter([tasks[run] for run in runs]), *of_scope))
+        found.append(Represented(feature, tuple(runs), n, elsewhere_k, elsewhere_n, p))
     return found
 
 
+def _by_task(
+    runs: Mapping[str, Seen], tasks: Mapping[str, str], what: Callable[[Seen], Iterable[Key]]
+) -> dict[Key, Counter[str]]:
+    """Of each thing that was seen, the number of runs by task."""
+    counts: dict[Key, Counter[str]] = defaultdict(Counter)
+    for digest, seen in runs.items():
+        for each in what(seen):
+            counts[each][tasks[digest]] += 1
+    return counts
+
+
 def _p_inside_tasks(
-    feature: Feature, failed: Mapping[str, Seen], passed: Mapping[str, Seen], tasks: Mapping[str, str]
+    failed_with: Counter[str], failed: Counter[str], passed_with: Counter[str], passed: Counter[str]
 ) -> float:
-    """P inside tasks, of a skill inside task and agent; 0 where none has runs with it and without."""
-    strata = stats.strata_of(
-        (tasks[digest], feature in features, fails)
-        for fails, runs in ((True, failed), (False, passed))
-        for digest, (features, scopes) in runs.items()
-        if feature.scope in scopes
-    )
+    """P inside tasks, from numbers of runs; 0 where no task has runs with the feature and without."""
+    strata = [
+        stats.Stratum(k, k + passed_with[task], failed[task] - k, both - k - passed_with[task])
+        for task in failed_with | passed_with
+        if 0 < (k := failed_with[task]) + passed_with[task] < (both := failed[task] + passed[task])
+    ]
     return stats.more_often_inside_p(strata) if strata else 0.0
 
 
