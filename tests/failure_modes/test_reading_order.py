@@ -110,6 +110,14 @@ def test_every_run_is_drawn_first_about_as_often() -> None:
     assert all(70 <= firsts.count(run) <= 130 for run in "abcd")
 
 
+def test_the_curve_of_modes_ends_with_all_failed_runs_that_were_read() -> None:
+    runs = [a_read_run("r1", "loop", task="t1"), a_read_run("r2", "loop", "wrong order", task="t2")]
+    runs += [a_read_run("r3", task="t3", note=True), a_read_run("s1", "chatty", ok=True, task="t4")]
+    found = saturation(the_read(runs), unread=7)
+    assert (found.unread, found.successes, [read for read, _ in found.curve]) == (7, 1, [0, 1, 2, 3])
+    assert [modes for _, modes in found.curve] == pytest.approx([0, 1, 5 / 3, 2])
+
+
 def test_a_mode_counts_once_a_task_and_more_runs_of_the_tasks_are_another_question() -> None:
     runs = [
         a_read_run(f"r{task}{repeat}", f"mode {task}", task=f"t{task}")
