@@ -33,7 +33,7 @@ DETAILS: Final = (
     *("gen_ai.client.inference.operation.details", "gen_ai.content.prompt", "gen_ai.content.completion"),
 )
 """Events whose attributes are those of the span."""
-_NOTHING: Final[tuple[Any, ...]] = ("", "[]", "{}", "null", [], {})
+_NOTHING: Final[tuple[Any, ...]] = (None, "", "[]", "{}", "null", [], {})
 
 Kind = Literal["model", "tool", "agent", "plan", "grader", "frame", "other"]
 KnownSpans = Sequence[tuple[Span, Kind]]
@@ -235,16 +235,8 @@ def _cost(span: Span, findings: Findings) -> float | None:
 
 def speaks(span: Span) -> bool:
     """Whether a span has what was said to a model or by it."""
-    values = (span.first(name) for name in (*INPUTS, *OUTPUTS, *SDK_REPLY, "input.value", "output.value"))
-    named = (event.split(".") for event, _ in span.events)
-    return (
-        any(value not in _NOTHING for value in values if value is not None)
-        or any(
-            parts[0] == "gen_ai" and (parts[-1] in ("message", CHOICE) or ".".join(parts) in DETAILS)
-            for parts in named
-        )
-        or bool(objects(parsed(span.first("events"))))
-    )
+    values = (_value(span, name) for name in (*INPUTS, *OUTPUTS, *SDK_REPLY, "input.value", "output.value"))
+    return any(value not in _NOTHING for value in values) or any(_events(span))
 
 
 def span_inputs(span: Span) -> list[dict[str, Any]]:
