@@ -272,6 +272,18 @@ def test_a_value_that_goes_with_an_error_is_counted_in_the_runs_that_have_it() -
     assert cause_words(cause).endswith("in 9 runs; currency = CHF in 7 of 9, 1 of 20 elsewhere (p < 0.001)")
 
 
+def test_a_wrong_value_is_counted_in_the_runs_that_passed_with_it_by_whatever_attempt() -> None:
+    (cause,) = corpus_causes(
+        ASKED,
+        lambda run, _: run.call("pay", ok=True, currency="USD"),
+        lambda run, i: [
+            run.call("pay", ok=True, currency=each)
+            for each in (("USD", "CHF"), ("CHF", "USD"), ("CHF",))[min(i, 2)]
+        ][-1],
+    )
+    assert (cause.value, cause.elsewhere_k, cause.elsewhere_n) == ("USD", 2, 20)
+
+
 def test_what_goes_with_failing_in_the_runs_left_over_says_so() -> None:
     """Two values, each in half of the failed runs: the second is compared without the first one's runs."""
     causes = corpus_causes(
