@@ -194,8 +194,8 @@ class ModelCalls:
             return one.reply == other.reply
         if one.speaks and other.speaks:
             return _same_words(one.words(), other.words())
-        counts = [[span.usage.get(whole) for whole in WHOLES] for span in (one, other)]
-        return counts[0] == counts[1] and all(counts[0])  # without words, only figures can tell
+        figures, others = ([span.usage.get(whole) for whole in WHOLES] for span in (one, other))
+        return figures == others and all(figures)  # without words, only figures can tell
 
     def _parts(self, figures: Sequence[str], run: str, findings: Findings) -> list[Amounts]:
         """What each call spent: by its own record, else by that of the nearest span above, which is one part.
