@@ -110,13 +110,18 @@ def test_p_is_that_of_a_plain_regression(seed: int, n: int, identities: int) -> 
     assert TimeAdjustment(series).p_of(np.ones_like(success)) == 1, "a success that never varies"
 
 
-def test_where_little_of_the_choice_is_left_there_is_no_p() -> None:
+@pytest.mark.parametrize(("otherwise", "left"), [((), 0), ((1, 23), 0.87), ((1, 16), 1.75)])
+def test_where_less_than_one_of_the_choice_is_left_there_is_no_p(
+    otherwise: tuple[int, ...], left: float
+) -> None:
+    """A step, but for these runs: blocks of eight runs and the step explain the rest of it."""
     steps = np.repeat([0.0, 1.0], 12)
+    steps[list(otherwise)] = 1 - steps[list(otherwise)]
     series = ChoiceSeries(
         choice=steps, stratum=np.zeros(24, int), identity=np.zeros(24, int), rank=np.arange(24.0)
     )
     assert TimeAdjustment(series).goes_with_time
-    assert TimeAdjustment(series).p_of(steps) is None
+    assert (TimeAdjustment(series).p_of(steps) is None) is (left < 1)
 
 
 def of_three(*choices: str) -> ChoiceSeries:
