@@ -150,5 +150,5 @@ def _expected(counts: Sequence[float]) -> float:
 
 
 def _ratio(sums: Sequence[float]) -> float:
-    expected = _expected(sums[1:]) if any(sums[1:]) else 0.0
+    expected = _expected(sums[1:])
     return sums[0] / expected if expected else inf
