@@ -13,7 +13,7 @@ import zstandard
 from builders import RunBuilder, a_run
 
 from untaken.errors import UntakenError
-from untaken.ledger import Head, heads_path, read_ledger, save_heads, unread_runs, verify_ledger
+from untaken.ledger import Head, RunStarted, heads_path, read_ledger, save_heads, unread_runs, verify_ledger
 from untaken.ledger.reader import read_runs_as
 from untaken.ledger.source import Front
 
@@ -232,6 +232,19 @@ def test_two_runs_under_one_id_are_distinguished_from_tampering() -> None:
     assert [len(run.events) for run in read] == [2]
     assert [(f.code, f.where.line) for f in findings] == [("ledger-duplicate-run", 3)]
     assert verdicts(data) == {"same": "ALTERED"}
+
+
+def test_a_run_has_one_start_and_it_is_the_first_event() -> None:
+    twice = a_run("twice").say("ok").add(RunStarted, agent="agent", task_id="task").say("ok")
+    headless = RunBuilder("headless")
+    headless.events.clear()
+    headless.lines.clear()
+    headless.say("ok")
+    found = verify_ledger(contiguous(twice, headless))
+    assert [(one.run_id, one.verdict, one.line, one.reason) for one in found] == [
+        ("twice", "MALFORMED", 3, "a second RUN_STARTED inside the run"),
+        ("headless", "MALFORMED", 5, "a run starts with RUN_STARTED, not MESSAGE"),
+    ]
 
 
 def test_events_after_the_run_belong_to_it() -> None:
