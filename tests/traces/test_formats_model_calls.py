@@ -82,7 +82,8 @@ CASES = [
          [AGENT, ONE, of(ONE, **LATER, gave="I wait.")], (20, 4), 2, 0.5,
          {"user": 1, "assistant": 2}),
     *(Case(f"two instrumentations that keep no words, {desc}",
-           [AGENT, of(ONE, asked=(), gave="", tokens=first), of(ONE, asked=(), gave="", tokens=tokens, **LATER)],
+           [AGENT, of(ONE, asked=(), gave="", tokens=first),
+            of(ONE, asked=(), gave="", tokens=tokens, **LATER)],
            spent, steps, steps * 0.25, {}, formats=("otel",))
       for desc, first, tokens, spent, steps in (("with the same figures", (10, 2), (10, 2), (10, 2), 1),
                                                 ("with other figures", (10, 2), (10, 3), (20, 5), 2),
