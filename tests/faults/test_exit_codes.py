@@ -125,7 +125,6 @@ LINES = {
     "workspace doctor": "--workspace {workspace} --rebuild {out}/rebuilt",
     "mcp": "--skill",
     "schema": "",
-    "completion": "bash",
 }
 """Every verb, with the ways in which it reads and writes."""
 

@@ -45,7 +45,6 @@ PURPOSES: Final = {
     "Housekeeping": {
         "workspace": "back up, restore or check a workspace",
         "schema": "print the JSON Schema of a file or a --json document",
-        "completion": "print the completion script for a shell",
     },
 }
 """What each verb does, by what it is for; the module of its name here carries it out."""
@@ -132,11 +131,6 @@ EXAMPLES: Final = {
     "workspace restore": ("untaken workspace restore backup.zip --to restored",),
     "workspace doctor": ("untaken workspace doctor --workspace my-workspace",),
     "schema": ("untaken schema", "untaken schema score"),
-    "completion": (
-        'eval "$(untaken completion bash)"',
-        'eval "$(untaken completion zsh)"',
-        "untaken completion fish > ~/.config/fish/completions/untaken.fish",
-    ),
 }
 """Commands to begin with, by verb."""
 FIRST: Final = ("app", "convert", "score", "rank")
