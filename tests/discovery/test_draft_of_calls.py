@@ -149,6 +149,11 @@ def test_a_plan_of_the_other_tasks_names_what_it_lacks_and_asks_in_vain() -> Non
     assert FamilyFit(tasks=4, found=FOUND, extra=EXTRA, misfits=()).one_plan
 
 
+def test_tasks_whose_successes_share_no_step_share_no_plan() -> None:
+    made = [a_run(f"r{n}", task=f"t{n % 3}").call(f"do_{n}", ok=True).finish(True).run() for n in range(6)]
+    assert family_fit(made) == FamilyFit(tasks=3, found=0, extra=0, misfits=())
+
+
 @pytest.mark.parametrize(("tasks", "each", "known"), [(2, 3, False), (3, 1, False), (3, 2, True)])
 def test_tasks_are_one_family_from_three_tasks_of_two_successes_on(tasks, each, known) -> None:
     made = [a_run(task=f"t{n}").call("find", ok=True).finish(True).run() for n in range(tasks)] * each

@@ -147,7 +147,12 @@ def test_hostile_values_come_back_as_they_were(tmp_path: Path) -> None:
         .call(text or "x", ok=False, argument=text)
         .select(text or "x", "x", text or "x", context=text or "x")
         .verdict("polite", True, reason=text)
-        .finish(False, cost=5e-324 if text else -0.0, error=text)
+        .finish(
+            False,
+            cost=5e-324 if text else -0.0,
+            error=text,
+            metrics={"total_tokens": 2.0**63 if text else 2.0**63 - 1024},
+        )
         for text in HOSTILE
     ]
     some[0].events[0] = msgspec.structs.replace(some[0].events[0], ts=clock)
@@ -158,6 +163,7 @@ def test_hostile_values_come_back_as_they_were(tmp_path: Path) -> None:
     assert list(runs["agent"]) == [text or "x" for text in HOSTILE]
     assert list(runs["task_repeat"]) == [2**63 - 1] * len(HOSTILE)
     assert [repr(float(cost)) for cost in runs["cost"]] == ["-0.0"] + ["5e-324"] * (len(HOSTILE) - 1)
+    assert list(runs["total_tokens"].dropna()) == [2**63 - 1024], "no table holds more"
     assert pd.isna(runs["started"][0]), "no instant before the year 1"
     assert runs["started_offset"][0] == 14 * 60
     assert [list(names) for names in points["alternatives"]] == [["x", text or "x"] for text in HOSTILE]
