@@ -319,7 +319,9 @@ def test_an_agent_answers_on_a_full_disk(path: Path, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(disk, "write_all", full)
         ledger.start(run_id="r", agent="a", task_id="t").tool_call("search")
         assert whole_agent(ledger) == "answer"
-    assert any("No space left" in finding.message for finding in ledger.findings)
+    (found, *_) = [finding for finding in ledger.findings if "No space left" in finding.message]
+    assert found.where is not None
+    assert found.where.run == "r"
 
 
 def test_without_being_asked_the_writer_raises(path: Path) -> None:

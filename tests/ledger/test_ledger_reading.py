@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,16 @@ import zstandard
 from builders import RunBuilder, a_run
 
 from untaken.errors import UntakenError
-from untaken.ledger import Head, RunStarted, heads_path, read_ledger, save_heads, unread_runs, verify_ledger
+from untaken.ledger import (
+    Head,
+    Run,
+    RunStarted,
+    heads_path,
+    read_ledger,
+    save_heads,
+    unread_runs,
+    verify_ledger,
+)
 from untaken.ledger.reader import read_runs_as
 from untaken.ledger.source import Front
 
@@ -253,6 +262,23 @@ def test_events_after_the_run_belong_to_it() -> None:
     data = run.lines[0] + b"\n" + run.lines[1] + b"\n" + other.ledger() + run.lines[2] + b"\n"
     read = read_ledger(data, heads=heads_of(run, other))
     assert [len(one.events) for one in read] == [3, 2]
+
+
+def test_what_is_made_of_a_run_has_what_was_written_further_on_and_is_made_once_without(
+    tmp_path: Path,
+) -> None:
+    run, other = a_run("r0").finish().verdict("a", True), a_run("r1")
+    other.say("x" * 2**20).say("x" * 2**20).finish()  # a file is read in blocks
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"\n".join([*run.lines[:2], *other.lines, run.lines[2], b""]))
+    made: list[tuple[str, int]] = []
+
+    def make(some: Sequence[tuple[Run, object]]) -> Sequence[tuple[str, int]]:
+        made.extend(now := [(run.run_id, len(run.events)) for run, _ in some])
+        return now
+
+    assert read_runs_as(path, make, at_once=1) == ([("r0", 3), ("r1", 4)], [])
+    assert made == [("r0", 2), ("r1", 4), ("r0", 3)]
 
 
 def test_a_selection_after_the_end_is_no_decision_point() -> None:
