@@ -79,15 +79,15 @@ class WorkspaceCorpus:
             position: of the last ledger that counts, as for `Workspace.ledgers`.
         """
         with self._reading:  # who comes second finds what the first has read
-            # Asked before the files are read and again after: a change in between shows.
-            rows = store.ledger_state.rows() if self._keeps and position is None else None
-            if self._open(store) and position is None:
-                files = self._files
+            if (opened := self._open(store)) and position is None:
+                files, state = self._files, opened.state
             else:
+                # Asked before the files are read and again after: a change in between shows.
+                rows = store.ledger_state.rows() if self._keeps and position is None else None
                 light = Lightening(store, self._current_graphs(store), few=True)
                 files = store.read_files(known=self._files, make=light, position=position)
                 self._files = files if position is None else {**self._files, **files}
-            state = store.ledger_state.of(files, rows) if rows else None
+                state = store.ledger_state.of(files, rows)
             if state is not None:
                 self._state = state
         return ReadRuns(*joined(files.values()), state)
@@ -117,13 +117,13 @@ class WorkspaceCorpus:
                 read = dict(zip((file.digest for file in some), store.read_some(some, light), strict=True))
                 self._files = {**self._files, **read}
 
-    def _open(self, store: Workspace) -> bool:
-        """True where it is read for the first time."""
+    def _open(self, store: Workspace) -> Reopened | None:
+        """What was read; ``None`` where something was read before."""
         if self._opened is not None:
-            return False
+            return None
         self._opened = reopen(store, keeps=self._keeps)
         self._files, self._graphs = self._opened.files, self._opened.graphs
-        return True
+        return self._opened
 
     @seldom_collected()
     def evaluate(

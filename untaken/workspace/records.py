@@ -303,8 +303,7 @@ def content_digest(connection: Connection, position: int | None = None) -> str:
         .where(removals.c.restored_at.is_(None))
         .order_by(removals.c.position),
     )
-    together = [func.aggregate_strings(rows.subquery().c.line, "\n") for rows in parts]
-    return sha256(repr([connection.execute(select(one)).scalar() for one in together]).encode()).hexdigest()
+    return _digest(connection, parts)
 
 
 def reading_digest(connection: Connection) -> str | None:
@@ -320,8 +319,18 @@ def reading_digest(connection: Connection) -> str | None:
         _lines(removals, "file", "restored_at"),
         _lines(own_events, "events_before", "sha256_before", "events_after", "sha256_after", "run_id"),
     )
-    together = (select(func.aggregate_strings(rows.subquery().c.line, "\n")) for rows in tables)
-    return sha256(repr([connection.execute(one).scalar() for one in together]).encode()).hexdigest()
+    return _digest(connection, tables)
+
+
+def _digest(connection: Connection, parts: Iterable[Select[Any]]) -> str:
+    """One digest over the lines that each of these gives."""
+    found = sha256()
+    for rows in parts:
+        together = select(func.aggregate_strings(rows.subquery().c.line, "\n"))
+        lines = (connection.execute(together).scalar() or "").encode(errors="surrogatepass")
+        found.update(len(lines).to_bytes(8))
+        found.update(lines)
+    return found.hexdigest()
 
 
 def _lines(table: Table, *columns: str) -> Select[Any]:

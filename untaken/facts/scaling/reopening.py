@@ -41,12 +41,14 @@ class Reopened(msgspec.Struct, frozen=True, kw_only=True):
         files: by digest of the ledger.
         unkept: digests of those that had to be read, as nothing was kept of them, or they have changed since.
         stale: how many of these had a table, of what they, their plan graphs or this program were before.
+        state: of all the ledgers, as of `LedgerState`; ``None`` where nothing is kept.
     """
 
     graphs: GraphSet
     files: Mapping[str, FileReading]
     unkept: tuple[str, ...]
     stale: int
+    state: str | None
 
 
 def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
@@ -57,7 +59,10 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
         keeps: whether the others get tables.
     """
     graphs, ledgers, same = store.graph_set(), store.ledgers(), Same()
-    contents = _contents(store) if keeps else {}
+    # Asked before the files are read and again after: a change in between shows.
+    rows = store.ledger_state.rows() if keeps else None
+    state = store.ledger_state.now(rows) if rows else None
+    contents = _contents(store, state) if state else {}
     kept = tidy_tables(store.path, {file.digest for file in ledgers})
     files: dict[str, FileReading] = {}
     unkept: list[StoredFile] = []
@@ -88,6 +93,7 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
         files={file.digest: files[file.digest] for file in ledgers},
         unkept=digests,
         stale=len(kept.intersection(digests)),
+        state=state if contents and not unkept else store.ledger_state.of(files, rows),
     )
 
 
@@ -98,10 +104,9 @@ def keep_contents(store: Workspace, files: Mapping[str, FileReading], state: str
         save_answer(store.path, _CONTENTS, key_of(state), msgspec.msgpack.encode(contents))
 
 
-def _contents(store: Workspace) -> dict[str, LedgerContent]:
-    """What was kept for the state that the ledgers are in now; nothing where they have another one."""
-    state = store.ledger_state.now()
-    found = state and load_answer(store.path, _CONTENTS, key_of(state))
+def _contents(store: Workspace, state: str) -> dict[str, LedgerContent]:
+    """What was kept for a state of the ledgers; nothing where there is none."""
+    found = load_answer(store.path, _CONTENTS, key_of(state))
     with suppress(msgspec.MsgspecError):  # damaged, it is as good as none
         return _decode_contents(found) if found else {}
     return {}
