@@ -176,8 +176,9 @@ class PooledScores:
         """The agents that can be compared, ranked; unmatched tasks and contradictory runs are everybody's."""
         report = rank_agents(self.ranked, missing=self.missing, resamples=self.resamples, seed=self.seed)
         tasks = {*report.unmatched_tasks, *(task for group in self.others for task in group.tasks)}
+        contradictions = self.contradictions if self.others else report.contradictions
         return dataclasses.replace(
-            report, unmatched_tasks=tuple(sorted(tasks)), contradictions=self.contradictions
+            report, unmatched_tasks=tuple(sorted(tasks)), contradictions=contradictions
         )
 
     @property

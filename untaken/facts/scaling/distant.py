@@ -76,7 +76,7 @@ def score_in(record: ScoreRecord) -> RunScore | Unscored:
     return Unscored(record.why) if record.score is None else record.score
 
 
-class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """What is sent or kept of a run.
 
     Attributes:
@@ -345,17 +345,14 @@ class Same:
         """This value, or the equal one that was here before."""
         return cast(V, self._values.setdefault(value, value))
 
-    def record(self, record: ScoreRecord, **known: Any) -> ScoreRecord:
-        """An equal record whose results are those of every run that ended so: they are counted together.
-
-        `known` are fields of its score to be replaced.
-        """
+    def record(self, record: ScoreRecord) -> ScoreRecord:
+        """An equal record whose results are those of every run that ended so: they are counted together."""
         score = record.score
         if score is None:
             return record
         score = msgspec.structs.replace(
             score,
-            **{"results": self.value(score.results)} | known,
+            results=self.value(score.results),
             completed_at=self.value(score.completed_at),
             mapped=tuple(map(self.value, score.mapped)),
             **{name: self.value(getattr(score, name)) for name in TEXTS},

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.caching import EachOnce
+from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.facts.scaling.distant import (
     DistantRun,
     Ledger,
@@ -31,7 +32,6 @@ from untaken.scoring import (
     AT_ONCE,
     DetailLater,
     MissingRule,
-    NodeResult,
     RunScore,
     ScoreDetail,
     recounted,
@@ -318,29 +318,46 @@ def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
     """What an unbroken run without a score counts by, as `untaken.scoring.score_outcome`."""
     before = run.scored if isinstance(run, DistantRun) else None
     if before and before.outcome is not None and before.why == why.reason:
-        return msgspec.structs.replace(before.outcome, missing=missing)
+        return replace(before.outcome, missing=missing)
     return score_outcome(run, why, missing=missing)
 
 
-class KeptScore(NamedTuple):
-    """A `ScoreRecord` without its results, encoded: most are not asked for."""
+class OwnFigures(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """What the score of a run has of its own; in all the rest, most runs end as others do.
 
-    results: tuple[NodeResult, ...]
-    rest: bytes
+    `detail` is only sent where it is wanted; otherwise it is worked out again.
+    """
+
+    run_id: str
+    digest: str
+    agent: str
+    task_id: str
+    task_repeat: int | None
+    model: str | None
+    cost: Score
+    steps: Score
+    detail: ScoreDetail | None = None
+
+
+class KeptScore(NamedTuple):
+    """A `ScoreRecord`, encoded: without `OwnFigures`, and these; none where the run has no score."""
+
+    ending: bytes
+    own: bytes
 
 
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What is sent or kept of one ledger.
 
     Attributes:
-        scores: of each run the place of its results among `results`, and the rest of its `KeptScore`; empty
-            where no run was scored.
-        results: each once, as most runs share theirs with others.
+        scores: of each run its `KeptScore`, with the place of its ending among `endings`; empty where no run
+            was scored.
+        endings: each once, as most runs share theirs with others.
     """
 
     runs: tuple[RunRecord, ...]
     scores: tuple[tuple[int, bytes], ...]
-    results: tuple[tuple[NodeResult, ...], ...]
+    endings: tuple[bytes, ...]
     findings: tuple[Finding, ...]
 
     def runs_at(
@@ -355,38 +372,51 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
             same: what these runs share with others.
         """
         under = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
-        results = list(map(same.value, self.results))
+        endings = EachOnce(self.endings, lambda ending: same.record(_score.decode(ending)))
         runs = []
         for place, run in enumerate(self.runs):
             source, scored = RunSource(run, (path and run.lines(path)) or ledger), None
             if scoring:
-                at, rest = self.scores[place]
-                scored = partial(_decoded, KeptScore(results[at], rest), source, scoring, same)
+                at, own = self.scores[place]
+                scored = partial(_decoded, KeptScore(self.endings[at], own), endings, source, scoring, same)
             runs.append(DistantRun(run, source, scoring=under, scored=scored, same=same))
         return runs
 
 
 NO_DETAIL: Final = DetailLater(ScoreDetail(nodes=(), progress=()))
-
-
-def _detail_in(_: type, held: object) -> DetailLater:
-    return NO_DETAIL if held is None else DetailLater(msgspec.convert(held, ScoreDetail))
-
+_NOTHING_OWN: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("run_id", "digest", "agent", "task_id"), ""),
+    **dict.fromkeys(("task_repeat", "model")),
+    **dict.fromkeys(("cost", "steps"), 0.0),
+    "detail": NO_DETAIL,
+}
+"""The fields of a score that `OwnFigures` takes the place of."""
 
 _record = msgspec.msgpack.Decoder(LedgerRecord)
-_score = msgspec.msgpack.Decoder(ScoreRecord, dec_hook=_detail_in)
-# The detail of a score is the one part that is no plain data: it is left out, and worked out again.
+_own = msgspec.msgpack.Decoder(OwnFigures)
+_score = msgspec.msgpack.Decoder(ScoreRecord, dec_hook=lambda *_: NO_DETAIL)
+# The detail of a score is the one part that is no plain data.
 _encoded = msgspec.msgpack.Encoder(enc_hook=lambda _: None).encode
-_detailed = msgspec.msgpack.Encoder(enc_hook=lambda detail: detail.known).encode
 
 
 def encode_score(record: ScoreRecord, *, detail: bool = False) -> KeptScore:
     """The score of a run; what it rests on stays in the ledger, unless it is wanted."""
-    encode = _detailed if detail else _encoded
-    if record.score is None:
-        return KeptScore((), encode(record))
-    score = msgspec.structs.replace(record.score, results=())
-    return KeptScore(record.score.results, encode(msgspec.structs.replace(record, score=score)))
+    score = record.score
+    if score is None:
+        return KeptScore(_encoded(record), b"")
+    own = OwnFigures(
+        run_id=score.run_id,
+        digest=score.digest,
+        agent=score.agent,
+        task_id=score.task_id,
+        task_repeat=score.task_repeat,
+        model=score.model,
+        cost=score.cost,
+        steps=score.steps,
+        detail=score.detail.known if detail else None,
+    )
+    ending = replace(record, score=replace(score, **_NOTHING_OWN))
+    return KeptScore(_encoded(ending), _encoded(own))
 
 
 def encoded_score(run: DistantRun) -> KeptScore | None:
@@ -400,14 +430,14 @@ def encoded_score(run: DistantRun) -> KeptScore | None:
 
 def encode_ledger(runs: Sequence[tuple[RunRecord, KeptScore | None]], findings: Sequence[Finding]) -> bytes:
     """The record of a ledger, as MessagePack; scores are as `encode_score` gives them."""
-    results: dict[tuple[NodeResult, ...], int] = {}
+    endings: dict[bytes, int] = {}
     kept = [score for _, score in runs if score is not None]
-    scores = [(results.setdefault(score.results, len(results)), score.rest) for score in kept]
+    scores = [(endings.setdefault(score.ending, len(endings)), score.own) for score in kept]
     return _encoded(
         LedgerRecord(
             runs=tuple([run for run, _ in runs]),
             scores=tuple(scores),
-            results=tuple(results),
+            endings=tuple(endings),
             findings=tuple(findings),
         )
     )
@@ -432,10 +462,15 @@ def _read_at(
             yield record.runs_at(path, partial(events_in, place), scoring, same), record.findings
 
 
-def _decoded(kept: KeptScore, source: RunSource, scoring: Scoring, same: Same) -> ScoreRecord:
+def _decoded(
+    kept: KeptScore, endings: Mapping[bytes, ScoreRecord], source: RunSource, scoring: Scoring, same: Same
+) -> ScoreRecord:
     """The record of a score, whose detail is worked out from the run's lines when somebody looks."""
-    each = _score.decode(kept.rest)
-    missing = each.missing
+    record = endings[kept.ending]
+    score, missing = record.score, record.missing
+    if score is None:
+        return record
+    own = _own.decode(kept.own)
 
     def detail() -> ScoreDetail:
         run = source()
@@ -444,9 +479,19 @@ def _decoded(kept: KeptScore, source: RunSource, scoring: Scoring, same: Same) -
             raise TypeError("a run with a score has a plan graph")
         return score_detail(run, graph, scoring.verdicts, missing)
 
-    if scoring.detail:  # it is wanted, and has come along
-        return same.record(each, results=kept.results)
-    return same.record(each, results=kept.results, detail=DetailLater(detail))
+    score = replace(
+        score,
+        run_id=own.run_id,
+        digest=own.digest,
+        agent=same.value(own.agent),
+        task_id=same.value(own.task_id),
+        task_repeat=own.task_repeat,
+        model=same.value(own.model),
+        cost=own.cost,
+        steps=own.steps,
+        detail=DetailLater(own.detail or detail),
+    )
+    return replace(record, score=score)
 
 
 def read_part(scoring: Scoring | None, places: Sequence[Place]) -> list[bytes]:
