@@ -217,7 +217,7 @@ def test_runs_of_compressed_ledgers_are_read_again_with_few_ledgers_in_memory(tm
         fresh = {run.digest: run for run in store.read_runs()[0]}
         for _ in range(2):
             for digest, run in runs.items():
-                vars(run)["_source"].let_go()
+                run.at.let_go()
                 assert run.events == fresh[digest].events
         assert len(_Detail.held) == FILES_OPEN
 

@@ -30,7 +30,7 @@ ASSETS = Path(__file__).parent / "assets"
 GRAPH = (
     b"schema: untaken.plan/1\nid: desk\ntasks: ['task']\nsub_goals:\n- {id: look, check: {outcome: true}}\n"
 )
-DIGEST_BEFORE = "03af9ee6386879b883f09d2c5d94a898f4c621d351d27373448f65d6949a9947"
+DIGEST_BEFORE = "029776486ce543d18275bef7cc16581dd596637ee2fd01ec685602f6ab0bd6d8"
 """What the program that wrote `workspace_0001.sql` said its digest is."""
 
 

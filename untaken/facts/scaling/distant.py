@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, TypeVar, cast, get_args
+from typing import Any, Final, Protocol, TypeVar, cast, get_args
 
 import msgspec
 
@@ -104,7 +104,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
     @classmethod
     def of(cls, run: Run, spans: array[int] | None = None) -> RunRecord:
         """The record of a run."""
-        kept = run.__dict__["_kept"] if isinstance(run, DistantRun) else _by_kind(run.events)
+        kept = run.kept if isinstance(run, DistantRun) else _by_kind(run.events)
         return cls(
             events={
                 kind: events if isinstance(events, bytes) else msgspec.json.encode(events)
@@ -203,67 +203,132 @@ Ledger = Callable[[RunSource], tuple[AnyEvent, ...] | None]
 """The events of a run up to its head, as its ledger is now; ``None`` where it no longer holds this run."""
 
 
+class KeptLedger(Protocol):
+    """The ledger that runs were read from elsewhere or before, as its table keeps it."""
+
+    @property
+    def scoring(self) -> tuple[GraphSet | None, tuple[str, ...]]:
+        """The plan graphs and the rule for verdicts that the scores hold under."""
+
+    @property
+    def same(self) -> Same:
+        """What its runs share with others."""
+
+    def source(self, about: RunRecord) -> RunSource:
+        """Where a run is read again."""
+
+    def scored(self, place: int, source: RunSource) -> ScoreRecord | None:
+        """The score of the run at a place in the table; ``None`` where nobody has asked for it."""
+
+
 class DistantRun(Run):
     """A run as `Run`, whose `events` are read from its ledger when somebody asks for a detail.
 
-    Attributes:
-        graphs, verdicts: what `scored` holds under.
-        scored: its score; ``None`` where nobody has asked for it.
+    What is kept of a run is made of its record when somebody asks: a page about one run needs nothing of the
+    others.
     """
 
-    graphs: GraphSet | None
-    verdicts: tuple[str, ...]
+    about: RunRecord
+    ledger: KeptLedger
+    place: int
 
-    def __init__(
-        self,
-        about: RunRecord | Run,
-        source: RunSource,
-        *,
-        scoring: tuple[GraphSet | None, tuple[str, ...]] = (None, ()),
-        scored: ScoreRecord | Callable[[], ScoreRecord] | None = None,
-        same: Same | None = None,
-    ) -> None:
-        """A run of a ledger.
+    def __init__(self, about: RunRecord, ledger: KeptLedger, place: int) -> None:
+        """A run of a ledger's table.
 
         Args:
-            about: what is known of it, or the run itself, whose detail is not kept.
-            source: where its detail is read from.
-            scoring: the plan graphs and the rule for verdicts that `scored` holds under.
-            scored: as the attribute, or what gives it when somebody asks.
+            about: what is known of it.
+            ledger: that it is of.
+            place: which run of it.
+        """
+        self.__dict__.update(
+            integrity=about.integrity, digest=about.digest, about=about, ledger=ledger, place=place
+        )
+        if about.texts_to_judges is not None:
+            self.__dict__[TEXTS_TO_JUDGES] = about.texts_to_judges
+        if about.features:
+            self.__dict__[FEATURES] = about.features
+
+    @classmethod
+    def lighter(
+        cls,
+        run: Run,
+        at: RunSource,
+        scored: ScoreRecord | None,
+        *,
+        scoring: tuple[GraphSet | None, tuple[str, ...]],
+        same: Same,
+    ) -> DistantRun:
+        """What stays of a whole run: its detail is read again.
+
+        Args:
+            run: it.
+            at: where.
+            scored: its score.
+            scoring: what that holds under.
             same: what it shares with other runs.
         """
-        same = same or Same()
-        self.__dict__.update(
-            integrity=about.integrity,
-            source=about.source,
-            appended_here=about.appended_here,
-            digest=about.digest,
-            own=about.own,
-            tools=same.value(about.tools),
-            graphs=scoring[0],
-            verdicts=scoring[1],
-            _source=source,
+        made = cls.__new__(cls)
+        made.__dict__.update(
+            integrity=run.integrity,
+            source=run.source,
+            appended_here=run.appended_here,
+            digest=run.digest,
+            own=run.own,
+            tools=same.value(run.tools),
+            at=at,
+            scoring=scoring,
+            scored=scored and same.record(scored),
             _same=same,
-            _kept=about.events if isinstance(about, RunRecord) else _by_kind(map(same.event, about.events)),
-            _scored=scored,
+            kept=_by_kind(map(same.event, run.events)),
         )
-        texts = about.texts_to_judges if isinstance(about, RunRecord) else about.__dict__.get(TEXTS_TO_JUDGES)
-        if texts is not None:
-            self.__dict__[TEXTS_TO_JUDGES] = texts
-        self.__dict__[FEATURES] = (
-            about.features if isinstance(about, RunRecord) else about.__dict__.get(FEATURES)
-        )
+        for name in (TEXTS_TO_JUDGES, FEATURES):
+            if name in run.__dict__:
+                made.__dict__[name] = run.__dict__[name]
+        return made
+
+    @cached_property
+    def source(self) -> str:
+        """As in `Run`."""
+        return self.about.source
+
+    @cached_property
+    def appended_here(self) -> frozenset[int]:
+        """As in `Run`."""
+        return self.about.appended_here
+
+    @cached_property
+    def own(self) -> int:
+        """As in `Run`."""
+        return self.about.own
+
+    @cached_property
+    def tools(self) -> frozenset[str]:
+        """As in `Run`."""
+        return self._same.value(self.about.tools)
+
+    @cached_property
+    def kept(self) -> dict[int, Any]:
+        """By place in `KINDS`, the events that are no `DETAIL`; encoded, where nobody has asked for them."""
+        return self.about.events
+
+    @cached_property
+    def at(self) -> RunSource:
+        """Where it is read again."""
+        return self.ledger.source(self.about)
+
+    @cached_property
+    def scoring(self) -> tuple[GraphSet | None, tuple[str, ...]]:
+        """The plan graphs and the rule for verdicts that `scored` holds under."""
+        return self.ledger.scoring
 
     @cached_property
     def scored(self) -> ScoreRecord | None:
-        """As the attribute says; decoded when somebody asks."""
-        waiting: ScoreRecord | Callable[[], ScoreRecord] | None = self.__dict__["_scored"]
-        if waiting is None:
-            return self.__dict__.get("scored")
-        same: Same = self.__dict__["_same"]
-        scored = waiting() if callable(waiting) else same.record(waiting)
-        self.__dict__.update(scored=scored, _scored=None)  # in this order: another thread may ask meanwhile
-        return scored
+        """Its score; ``None`` where nobody has asked for it."""
+        return self.ledger.scored(self.place, self.at)
+
+    @cached_property
+    def _same(self) -> Same:
+        return self.ledger.same
 
     def __repr__(self) -> str:
         return f"<DistantRun {self.run_id!r} of {self.source}>"
@@ -277,13 +342,11 @@ class DistantRun(Run):
         """As in `Run`."""
         if kind in DETAIL:
             return self.whole.of(kind)
-        # Decoded when somebody asks: a page about one run needs no event of the others.
-        kept: dict[int, bytes | tuple[E, ...]] = self.__dict__["_kept"]
-        events = kept.get(KINDS[kind], ())
+        events = self.kept.get(KINDS[kind], ())
         if isinstance(events, bytes):
-            same: Same = self.__dict__["_same"]
-            events = kept[KINDS[kind]] = tuple(map(same.event, _decoders[KINDS[kind]].decode(events)))
-        return events
+            found = _decoders[KINDS[kind]].decode(events)
+            events = self.kept[KINDS[kind]] = tuple(map(self._same.event, found))
+        return cast("Sequence[E]", events)
 
     @property
     def answers(self) -> Mapping[int, Observation]:
@@ -299,14 +362,12 @@ class DistantRun(Run):
     @property
     def spans(self) -> array[int] | None:
         """Where its lines are, as of its source."""
-        source: RunSource = self.__dict__["_source"]
-        return source.spans
+        return self.at.spans
 
     @property
     def whole(self) -> Run:
         """The run as its source gives it."""
-        source: RunSource = self.__dict__["_source"]
-        return source()
+        return self.at()
 
 
 class RunsAtHand:

@@ -12,6 +12,7 @@ import msgspec
 
 from untaken.facts.scaling.distant import FILES_OPEN, DistantRun, RunRecord, RunSource, Same, events_among
 from untaken.facts.scaling.reading import (
+    LedgerTable,
     ScoredRun,
     Scoring,
     decode_ledger,
@@ -51,10 +52,7 @@ class Lightening:
         under = self._scoring.graphs, self._scoring.verdicts
 
         def lighter(some: Sequence[ScoredRun]) -> list[Run]:
-            return [
-                DistantRun(run, source, scoring=under, scored=scored, same=self._same)
-                for run, source, scored in some
-            ]
+            return [DistantRun.lighter(*one, scoring=under, same=self._same) for one in some]
 
         return made_of([(run, lines or self._detail(file)) for run, lines in some], self._scoring, lighter)
 
@@ -66,7 +64,7 @@ def keep_table(workspace: Path, digest: str, file: FileReading, graphs: GraphSet
     """Keeps the table of a ledger, by its digest, whose runs are scored against these graphs."""
     runs = cast("Sequence[DistantRun]", file.runs)
     # Scored against other graphs, it would be found under the key of these.
-    if file.content.digest and all(run.graphs == graphs for run in runs):
+    if file.content.digest and all(run.scoring[0] == graphs for run in runs):
         table = encode_ledger(
             [(RunRecord.of(run, run.spans), encoded_score(run)) for run in runs], file.findings
         )
@@ -84,8 +82,8 @@ def kept_reading(
         record = decode_ledger(table)
     except msgspec.MsgspecError:
         return None
-    runs = record.runs_at(file.path, _Detail(store, file), Scoring(graphs=graphs), same)
-    return FileReading(content=now, runs=tuple(runs), findings=record.findings)
+    made = LedgerTable(record, file.path, _Detail(store, file), Scoring(graphs=graphs), same)
+    return FileReading(content=now, runs=tuple(made.runs), findings=record.findings)
 
 
 class _Detail:

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from untaken.caching import EachOnce
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.facts.scaling.distant import (
     DistantRun,
@@ -124,7 +123,7 @@ def read_ledgers(
         under, same = (scoring.graphs, scoring.verdicts), Same()
 
         def lighter(some: Sequence[ScoredRun]) -> list[Run]:
-            return [DistantRun(run, at, scoring=under, scored=scored, same=same) for run, at, scored in some]
+            return [DistantRun.lighter(*one, scoring=under, same=same) for one in some]
 
         files = (read_scored(place, scoring, lighter) for place in places)
     else:
@@ -270,7 +269,7 @@ def score_one(
     What a worker has scored under these very rules is not scored again; nor is `known`, its score with these
     graphs and verdicts under either rule for missing ones. `again` is as for `score_run`.
     """
-    if isinstance(run, DistantRun) and run.verdicts == tuple(verdicts) and _same_plan(run, graphs):
+    if isinstance(run, DistantRun) and run.scoring[1] == tuple(verdicts) and _same_plan(run, graphs):
         before = run.scored
         if before and before.missing == missing:
             return score_in(before), list(before.findings)
@@ -290,16 +289,20 @@ def score_one(
 
 def _same_plan(run: DistantRun, graphs: GraphSet) -> bool:
     """Whether its scores are of the plan graph that it has among these."""
-    if run.graphs is None or run.graphs is graphs:
-        return run.graphs is graphs
+    own, _ = run.scoring
+    if own is None or own is graphs:
+        return own is graphs
     place = run.task_id, run.started.graph
     # Another set of graphs may hold the very same one for this task.
-    return run.graphs.for_task(*place) == graphs.for_task(*place)
+    return own.for_task(*place) == graphs.for_task(*place)
 
 
 def is_known(run: Run, scoring: Scoring) -> bool:
     """Whether a run was scored before, against these very graphs, and the same verdicts counted."""
-    return isinstance(run, DistantRun) and run.graphs is scoring.graphs and run.verdicts == scoring.verdicts
+    if not isinstance(run, DistantRun):
+        return False
+    graphs, verdicts = run.scoring
+    return graphs is scoring.graphs and verdicts == scoring.verdicts
 
 
 def are_scored_alike(before: Run, now: Run) -> bool:
@@ -360,27 +363,75 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
     endings: tuple[bytes, ...]
     findings: tuple[Finding, ...]
 
-    def runs_at(
-        self, path: Path | None, ledger: Ledger, scoring: Scoring | None, same: Same
-    ) -> list[DistantRun]:
-        """The runs, whose scores are decoded when somebody asks.
+
+class LedgerTable:
+    """The record of a ledger, whose runs and scores are made of it when somebody asks: a `KeptLedger`."""
+
+    def __init__(
+        self, record: LedgerRecord, path: Path | None, ledger: Ledger, scoring: Scoring | None, same: Same
+    ) -> None:
+        """The table of a ledger.
 
         Args:
+            record: as it is kept.
             path: of the ledger, if it is a file of this machine: detail is read from its lines.
             ledger: what gives the events of runs whose lines cannot be found by place.
             scoring: what the scores hold under; ``None`` where there are none.
             same: what these runs share with others.
         """
-        under = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
-        endings = EachOnce(self.endings, lambda ending: same.record(_score.decode(ending)))
-        runs = []
-        for place, run in enumerate(self.runs):
-            source, scored = RunSource(run, (path and run.lines(path)) or ledger), None
-            if scoring:
-                at, own = self.scores[place]
-                scored = partial(_decoded, KeptScore(self.endings[at], own), endings, source, scoring, same)
-            runs.append(DistantRun(run, source, scoring=under, scored=scored, same=same))
-        return runs
+        self._record, self._path, self._ledger, self._scoring, self.same = record, path, ledger, scoring, same
+        self.scoring = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
+        self._endings: dict[int, ScoreRecord] = {}
+
+    @property
+    def runs(self) -> list[DistantRun]:
+        """The runs, in the order of the ledger."""
+        return [DistantRun(about, self, place) for place, about in enumerate(self._record.runs)]
+
+    def source(self, about: RunRecord) -> RunSource:
+        """Where a run is read again."""
+        return RunSource(about, (self._path and about.lines(self._path)) or self._ledger)
+
+    def kept_score(self, place: int) -> KeptScore | None:
+        """The score of the run at a place, as it is kept."""
+        if self._scoring is None:
+            return None
+        ending, own = self._record.scores[place]
+        return KeptScore(self._record.endings[ending], own)
+
+    def scored(self, place: int, source: RunSource) -> ScoreRecord | None:
+        """The score of the run at a place; its detail is worked out from its lines when somebody looks."""
+        if self._scoring is None:
+            return None
+        at, kept = self._record.scores[place]
+        record = self._endings.get(at)
+        if record is None:
+            record = self._endings[at] = self.same.record(_score.decode(self._record.endings[at]))
+        score, missing, scoring = record.score, record.missing, self._scoring
+        if score is None:
+            return record
+        own = _own.decode(kept)
+
+        def detail() -> ScoreDetail:
+            run = source()
+            graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
+            if isinstance(graph, Unscored):
+                raise TypeError("a run with a score has a plan graph")
+            return score_detail(run, graph, scoring.verdicts, missing)
+
+        score = replace(
+            score,
+            run_id=own.run_id,
+            digest=own.digest,
+            agent=self.same.value(own.agent),
+            task_id=self.same.value(own.task_id),
+            task_repeat=own.task_repeat,
+            model=self.same.value(own.model),
+            cost=own.cost,
+            steps=own.steps,
+            detail=DetailLater(own.detail or detail),
+        )
+        return replace(record, score=score)
 
 
 NO_DETAIL: Final = DetailLater(ScoreDetail(nodes=(), progress=()))
@@ -421,10 +472,8 @@ def encode_score(record: ScoreRecord, *, detail: bool = False) -> KeptScore:
 
 def encoded_score(run: DistantRun) -> KeptScore | None:
     """The score of a run that was scored before; as it came, where nobody has asked for it."""
-    waiting = run.__dict__.get("_scored")
-    if isinstance(waiting, partial):
-        kept: KeptScore = waiting.args[0]  # never decoded to be encoded again
-        return kept
+    if "scored" not in run.__dict__ and isinstance(run.ledger, LedgerTable):
+        return run.ledger.kept_score(run.place)  # never decoded to be encoded again
     return None if run.scored is None else encode_score(run.scored)
 
 
@@ -459,39 +508,8 @@ def _read_at(
     for part, read in zip(parts, cluster.map(read_part, parts, scoring), strict=True):
         for place, content in zip(part, read, strict=True):
             record, path = decode_ledger(content), place if isinstance(place, Path) else None
-            yield record.runs_at(path, partial(events_in, place), scoring, same), record.findings
-
-
-def _decoded(
-    kept: KeptScore, endings: Mapping[bytes, ScoreRecord], source: RunSource, scoring: Scoring, same: Same
-) -> ScoreRecord:
-    """The record of a score, whose detail is worked out from the run's lines when somebody looks."""
-    record = endings[kept.ending]
-    score, missing = record.score, record.missing
-    if score is None:
-        return record
-    own = _own.decode(kept.own)
-
-    def detail() -> ScoreDetail:
-        run = source()
-        graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
-        if isinstance(graph, Unscored):
-            raise TypeError("a run with a score has a plan graph")
-        return score_detail(run, graph, scoring.verdicts, missing)
-
-    score = replace(
-        score,
-        run_id=own.run_id,
-        digest=own.digest,
-        agent=same.value(own.agent),
-        task_id=same.value(own.task_id),
-        task_repeat=own.task_repeat,
-        model=same.value(own.model),
-        cost=own.cost,
-        steps=own.steps,
-        detail=DetailLater(own.detail or detail),
-    )
-    return replace(record, score=score)
+            table = LedgerTable(record, path, partial(events_in, place), scoring, same)
+            yield table.runs, record.findings
 
 
 def read_part(scoring: Scoring | None, places: Sequence[Place]) -> list[bytes]:
