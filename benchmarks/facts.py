@@ -27,8 +27,9 @@ from untaken.analysis.corpus import evaluate_corpus, score_runs
 from untaken.analysis.ranking import METRICS, rank_facts
 from untaken.facts.opened import read_manifest
 from untaken.facts.parts import MANIFEST
+from untaken.facts.scaling.ledger_record import Scoring
 from untaken.facts.scaling.places import find_ledgers
-from untaken.facts.scaling.reading import Scoring, read_ledgers
+from untaken.facts.scaling.reading import read_ledgers
 from untaken.plans import GraphSet, load_graphs
 from untaken.views import runs_table, sub_goals_table
 

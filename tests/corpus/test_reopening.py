@@ -26,7 +26,7 @@ from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.errors import Finding, UntakenError
 from untaken.facts.scaling import reading_apart
 from untaken.facts.scaling.distant import FILES_OPEN
-from untaken.facts.scaling.ledger_tables import Lightening, _Detail
+from untaken.facts.scaling.reading import LedgerDetail, Lightening
 from untaken.facts.scaling.reopening import reopen
 from untaken.judging import prompt_injection
 from untaken.ledger import Draft, ReviewNote, Run, Verdict
@@ -219,7 +219,7 @@ def test_runs_of_compressed_ledgers_are_read_again_with_few_ledgers_in_memory(tm
             for digest, run in runs.items():
                 run.at.let_go()
                 assert run.events == fresh[digest].events
-        assert len(_Detail.held) == FILES_OPEN
+        assert len(LedgerDetail.held) == FILES_OPEN
 
 
 def test_what_is_read_ahead_is_not_read_again_and_does_not_count_before_its_time(store: Workspace) -> None:

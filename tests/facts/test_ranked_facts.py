@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from untaken import facts
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.ranking import RankReport, rank_facts
+from untaken.facts.scaling.ledger_record import Scoring
 from untaken.facts.scaling.places import find_ledgers
-from untaken.facts.scaling.reading import Scoring
 from untaken.plans import GraphSet, parse_graph
 from untaken.scoring import MissingRule
 

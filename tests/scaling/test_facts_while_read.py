@@ -21,9 +21,10 @@ from untaken.facts.making import MadeFacts, facts_part, write_facts
 from untaken.facts.rows import RunWithScore
 from untaken.facts.scaling import distant
 from untaken.facts.scaling.distant import RunsAtHand
+from untaken.facts.scaling.ledger_record import Scoring
 from untaken.facts.scaling.opening import ClusterPlace, open_cluster
 from untaken.facts.scaling.places import Place, find_ledgers
-from untaken.facts.scaling.reading import Progress, Scoring, read_ledgers
+from untaken.facts.scaling.reading import Progress, read_ledgers
 from untaken.facts.tables import facts_of
 from untaken.plans import load_graphs
 

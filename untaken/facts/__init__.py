@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from untaken.facts.parts import write_frames as write_frames
     from untaken.facts.rows import RunWithScore as RunWithScore, total_tokens as total_tokens
     from untaken.facts.scaling.distant import AT_HAND as AT_HAND
+    from untaken.facts.scaling.ledger_record import Scoring as Scoring
     from untaken.facts.scaling.ledger_tables import (
-        Lightening as Lightening, keep_table as keep_table, rules_of as rules_of,
+        keep_table as keep_table, rules_of as rules_of,
     )
     from untaken.facts.scaling.opening import ClusterPlace as ClusterPlace, open_cluster as open_cluster
     from untaken.facts.scaling.places import (
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     )
     from untaken.facts.scaling.pool import Cluster as Cluster
     from untaken.facts.scaling.reading import (
-        Ledgers as Ledgers, Paths as Paths, Scoring as Scoring, are_scored_alike as are_scored_alike,
+        Ledgers as Ledgers, Lightening as Lightening, Paths as Paths, are_scored_alike as are_scored_alike,
         given_runs as given_runs, is_known as is_known, outcome_of as outcome_of,
         read_ledgers as read_ledgers, score_one as score_one, scored_by_graph as scored_by_graph,
     )

@@ -23,8 +23,9 @@ from untaken.errors import Finding
 from untaken.facts.making import AllRuns, RunRows, rows_of, unpacked
 from untaken.facts.parts import FactManifest, FactWriter, writing_database
 from untaken.facts.scaling.distant import RunSource
+from untaken.facts.scaling.ledger_record import Scoring
 from untaken.facts.scaling.ledger_tables import rules_of
-from untaken.facts.scaling.reading import Scoring, made_of
+from untaken.facts.scaling.reading import made_of
 from untaken.facts.tables import FACTS_VERSION
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run, RunLines

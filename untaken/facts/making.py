@@ -18,9 +18,10 @@ from untaken.errors import Finding, UntakenError
 from untaken.facts.parts import FactWriter, replacing_folder, writing_database
 from untaken.facts.rows import RunWithScore
 from untaken.facts.scaling.distant import ScoreRecord, score_in
+from untaken.facts.scaling.ledger_record import Scoring
 from untaken.facts.scaling.places import Place, size_of
 from untaken.facts.scaling.pool import Cluster, chunks
-from untaken.facts.scaling.reading import Progress, ScoredRun, Scoring, read_scored, twice
+from untaken.facts.scaling.reading import Progress, ScoredRun, read_scored, twice
 from untaken.facts.tables import Parts, facts_of
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run, Verdict

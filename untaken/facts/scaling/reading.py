@@ -3,43 +3,54 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import ClassVar, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from untaken.errors import Finding, Score, Unscored, UntakenError, Where
+from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.facts.scaling.distant import (
+    FILES_OPEN,
     DistantRun,
     Ledger,
     RunRecord,
     RunSource,
     Same,
     ScoreRecord,
+    events_among,
     events_in,
     score_in,
 )
+from untaken.facts.scaling.ledger_record import (
+    KeptScore,
+    LedgerTable,
+    Scoring,
+    decode_ledger,
+    encode_ledger,
+    encode_score,
+    encoded_score,
+)
 from untaken.facts.scaling.places import Place, at_hand, find_ledgers, name_of, size_of
 from untaken.facts.scaling.pool import Cluster, chunks
-from untaken.ledger import Run, RunLines, Verdict, naming, read_ledger, read_runs_as, unread_runs
+from untaken.ledger import AnyEvent, Run, RunLines, Verdict, naming, read_ledger, read_runs_as, unread_runs
 from untaken.plans import GraphSet, PlanGraph
 from untaken.scoring import (
     AT_ONCE,
-    DetailLater,
     MissingRule,
     RunScore,
-    ScoreDetail,
     recounted,
-    score_detail,
     score_outcome,
     score_run,
     score_together,
     take_features,
 )
+from untaken.workspace import StoredFile, Workspace
 
 Made = TypeVar("Made")
 Progress = Callable[[int, int, str], None]
@@ -47,23 +58,6 @@ ScoredRun = tuple[Run, RunSource, ScoreRecord]
 """A whole run, where it can be read again, and its score."""
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """Ledgers: files, folders, or URLs of either."""
-
-
-class Scoring(msgspec.Struct, frozen=True, kw_only=True):
-    """What runs are scored against, and under which rule.
-
-    Attributes:
-        missing: how sub-goals without a verdict count; under the other rule a score is only counted again.
-        verdicts: globs over VERDICT.by.
-        detail: whether what each score rests on is wanted, too: where every run's will be shown.
-        features: whether those of each run are wanted (`take_features`): where failed runs are compared.
-    """
-
-    graphs: GraphSet
-    missing: MissingRule = "fail"
-    verdicts: tuple[str, ...] = ()
-    detail: bool = False
-    features: bool = False
 
 
 class Ledgers(msgspec.Struct, frozen=True, kw_only=True):
@@ -311,7 +305,7 @@ def are_scored_alike(before: Run, now: Run) -> bool:
         isinstance(before, DistantRun)
         and isinstance(now, DistantRun)
         # Encoded: comparing scores would work out their detail.
-        and _encoded(before.scored) == _encoded(now.scored)
+        and encoded_score(before) == encoded_score(now)
         and before.of(Verdict) == now.of(Verdict)
         and before.integrity.broken == now.integrity.broken
     )
@@ -323,182 +317,6 @@ def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
     if before and before.outcome is not None and before.why == why.reason:
         return replace(before.outcome, missing=missing)
     return score_outcome(run, why, missing=missing)
-
-
-class OwnFigures(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """What the score of a run has of its own; in all the rest, most runs end as others do.
-
-    `detail` is only sent where it is wanted; otherwise it is worked out again.
-    """
-
-    run_id: str
-    digest: str
-    agent: str
-    task_id: str
-    task_repeat: int | None
-    model: str | None
-    cost: Score
-    steps: Score
-    detail: ScoreDetail | None = None
-
-
-class KeptScore(NamedTuple):
-    """A `ScoreRecord`, encoded: without `OwnFigures`, and these; none where the run has no score."""
-
-    ending: bytes
-    own: bytes
-
-
-class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What is sent or kept of one ledger.
-
-    Attributes:
-        scores: of each run its `KeptScore`, with the place of its ending among `endings`; empty where no run
-            was scored.
-        endings: each once, as most runs share theirs with others.
-    """
-
-    runs: tuple[RunRecord, ...]
-    scores: tuple[tuple[int, bytes], ...]
-    endings: tuple[bytes, ...]
-    findings: tuple[Finding, ...]
-
-
-class LedgerTable:
-    """The record of a ledger, whose runs and scores are made of it when somebody asks: a `KeptLedger`."""
-
-    def __init__(
-        self, record: LedgerRecord, path: Path | None, ledger: Ledger, scoring: Scoring | None, same: Same
-    ) -> None:
-        """The table of a ledger.
-
-        Args:
-            record: as it is kept.
-            path: of the ledger, if it is a file of this machine: detail is read from its lines.
-            ledger: what gives the events of runs whose lines cannot be found by place.
-            scoring: what the scores hold under; ``None`` where there are none.
-            same: what these runs share with others.
-        """
-        self._record, self._path, self._ledger, self._scoring, self.same = record, path, ledger, scoring, same
-        self.scoring = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
-        self._endings: dict[int, ScoreRecord] = {}
-
-    @property
-    def runs(self) -> list[DistantRun]:
-        """The runs, in the order of the ledger."""
-        return [DistantRun(about, self, place) for place, about in enumerate(self._record.runs)]
-
-    def source(self, about: RunRecord) -> RunSource:
-        """Where a run is read again."""
-        return RunSource(about, (self._path and about.lines(self._path)) or self._ledger)
-
-    def kept_score(self, place: int) -> KeptScore | None:
-        """The score of the run at a place, as it is kept."""
-        if self._scoring is None:
-            return None
-        ending, own = self._record.scores[place]
-        return KeptScore(self._record.endings[ending], own)
-
-    def scored(self, place: int, source: RunSource) -> ScoreRecord | None:
-        """The score of the run at a place; its detail is worked out from its lines when somebody looks."""
-        if self._scoring is None:
-            return None
-        at, kept = self._record.scores[place]
-        record = self._endings.get(at)
-        if record is None:
-            record = self._endings[at] = self.same.record(_score.decode(self._record.endings[at]))
-        score, missing, scoring = record.score, record.missing, self._scoring
-        if score is None:
-            return record
-        own = _own.decode(kept)
-
-        def detail() -> ScoreDetail:
-            run = source()
-            graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
-            if isinstance(graph, Unscored):
-                raise TypeError("a run with a score has a plan graph")
-            return score_detail(run, graph, scoring.verdicts, missing)
-
-        score = replace(
-            score,
-            run_id=own.run_id,
-            digest=own.digest,
-            agent=self.same.value(own.agent),
-            task_id=self.same.value(own.task_id),
-            task_repeat=own.task_repeat,
-            model=self.same.value(own.model),
-            cost=own.cost,
-            steps=own.steps,
-            detail=DetailLater(own.detail or detail),
-        )
-        return replace(record, score=score)
-
-
-NO_DETAIL: Final = DetailLater(ScoreDetail(nodes=(), progress=()))
-_NOTHING_OWN: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(("run_id", "digest", "agent", "task_id"), ""),
-    **dict.fromkeys(("task_repeat", "model")),
-    **dict.fromkeys(("cost", "steps"), 0.0),
-    "detail": NO_DETAIL,
-}
-"""The fields of a score that `OwnFigures` takes the place of."""
-
-_record = msgspec.msgpack.Decoder(LedgerRecord)
-_own = msgspec.msgpack.Decoder(OwnFigures)
-_score = msgspec.msgpack.Decoder(ScoreRecord, dec_hook=lambda *_: NO_DETAIL)
-# The detail of a score is the one part that is no plain data.
-_encoded = msgspec.msgpack.Encoder(enc_hook=lambda _: None).encode
-
-
-def encode_score(record: ScoreRecord, *, detail: bool = False) -> KeptScore:
-    """The score of a run; what it rests on stays in the ledger, unless it is wanted."""
-    score = record.score
-    if score is None:
-        return KeptScore(_encoded(record), b"")
-    own = OwnFigures(
-        run_id=score.run_id,
-        digest=score.digest,
-        agent=score.agent,
-        task_id=score.task_id,
-        task_repeat=score.task_repeat,
-        model=score.model,
-        cost=score.cost,
-        steps=score.steps,
-        detail=score.detail.known if detail else None,
-    )
-    ending = replace(record, score=replace(score, **_NOTHING_OWN))
-    return KeptScore(_encoded(ending), _encoded(own))
-
-
-def encoded_score(run: DistantRun) -> KeptScore | None:
-    """The score of a run that was scored before; as it came, where nobody has asked for it."""
-    if "scored" not in run.__dict__ and isinstance(run.ledger, LedgerTable):
-        return run.ledger.kept_score(run.place)  # never decoded to be encoded again
-    return None if run.scored is None else encode_score(run.scored)
-
-
-def encode_ledger(runs: Sequence[tuple[RunRecord, KeptScore | None]], findings: Sequence[Finding]) -> bytes:
-    """The record of a ledger, as MessagePack; scores are as `encode_score` gives them."""
-    endings: dict[bytes, int] = {}
-    kept = [score for _, score in runs if score is not None]
-    scores = [(endings.setdefault(score.ending, len(endings)), score.own) for score in kept]
-    return _encoded(
-        LedgerRecord(
-            runs=tuple([run for run, _ in runs]),
-            scores=tuple(scores),
-            endings=tuple(endings),
-            findings=tuple(findings),
-        )
-    )
-
-
-def decode_ledger(content: bytes) -> LedgerRecord:
-    """What `encode_ledger` gave.
-
-    Raises:
-        msgspec.MsgspecError: for anything else.
-    """
-    return _record.decode(content)
 
 
 def _read_at(
@@ -544,3 +362,51 @@ def _scored(run: Run, scoring: Scoring, known: RunScore | None, again: RunSource
         return ScoreRecord(missing=scoring.missing, score=score, findings=tuple(findings))
     outcome = None if run.integrity.broken else score_outcome(run, score, missing=scoring.missing)
     return ScoreRecord(missing=scoring.missing, why=score.reason, findings=tuple(findings), outcome=outcome)
+
+
+class Lightening:
+    """Makes of whole runs what a server holds: scored, with their detail left in the ledger.
+
+    Args:
+        store: the workspace.
+        graphs: its plan graphs.
+        few: a few runs are read again: who asks for the features of one reads it once more.
+    """
+
+    def __init__(self, store: Workspace, graphs: GraphSet, *, few: bool = False) -> None:
+        self._store, self._same = store, Same()
+        self._scoring = Scoring(graphs=graphs, features=not few)
+        self._details: dict[str, LedgerDetail] = {}
+
+    def __call__(self, file: StoredFile, some: Sequence[tuple[Run, RunLines | None]]) -> list[Run]:
+        """As `untaken.workspace.readings.Make`."""
+        under = self._scoring.graphs, self._scoring.verdicts
+
+        def lighter(some: Sequence[ScoredRun]) -> list[Run]:
+            return [DistantRun.lighter(*one, scoring=under, same=self._same) for one in some]
+
+        return made_of([(run, lines or self._detail(file)) for run, lines in some], self._scoring, lighter)
+
+    def _detail(self, file: StoredFile) -> LedgerDetail:
+        return self._details.setdefault(file.digest, LedgerDetail(self._store, file))
+
+
+class LedgerDetail:
+    """The runs of a stored ledger whose lines cannot be found by place; those asked for last stay."""
+
+    held: ClassVar[deque[LedgerDetail]] = deque()
+    _lock: ClassVar[Lock] = Lock()  # one for all, as they share `held`
+
+    def __init__(self, store: Workspace, file: StoredFile) -> None:
+        self._store, self._file = store, file
+        self._runs: dict[str, Run] | None = None
+
+    def __call__(self, run: RunSource) -> tuple[AnyEvent, ...] | None:
+        """As `Ledger`."""
+        with self._lock:
+            if self._runs is None:
+                self._runs = {each.digest: each for each in next(self._store.read_some([self._file])).runs}
+                self.held.append(self)
+                if len(self.held) > FILES_OPEN:
+                    self.held.popleft()._runs = None
+            return events_among(self._runs, run)

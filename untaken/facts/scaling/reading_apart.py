@@ -16,7 +16,8 @@ from typing import Final
 import msgspec
 
 from untaken.errors import UntakenError
-from untaken.facts.scaling.ledger_tables import Lightening, keep_table
+from untaken.facts.scaling.ledger_tables import keep_table
+from untaken.facts.scaling.reading import Lightening
 from untaken.limits import MIB
 from untaken.workspace import (
     LedgerContent,

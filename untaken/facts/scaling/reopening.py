@@ -14,7 +14,8 @@ from typing import Final
 import msgspec
 
 from untaken.facts.scaling.distant import Same
-from untaken.facts.scaling.ledger_tables import Lightening, keep_table, kept_reading
+from untaken.facts.scaling.ledger_tables import keep_table, kept_reading
+from untaken.facts.scaling.reading import Lightening
 from untaken.facts.scaling.reading_apart import make_tables_apart
 from untaken.plans import GraphSet
 from untaken.workspace import (
