@@ -15,6 +15,7 @@ from components.shared import (
     tables,
     text,
 )
+from untaken.analysis import corpus_findings
 from untaken.numbers import counted
 from untaken.views import audit_table
 
@@ -73,7 +74,7 @@ if broken or unread:
             st.markdown(f":material/link_off: UNREADABLE · {name} · {why}")
 
 injections, unseen = state.injections()
-findings = [*state.findings(), *state.corpus().findings, *injections]
+findings = [*state.findings(), *state.derived(corpus_findings, of_all=True), *injections]
 if unseen:
     upload.injections_looked_for(unseen)
 if findings:

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from components.shared import after_saves, evaluating
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.counterfactual.evaluate import Evaluations
+from untaken.facts.scaling.ledger_record import LedgerTable
 from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.views import first_page
 from untaken.views.first_page import Overview, overview
@@ -127,6 +128,16 @@ def test_a_server_started_again_shows_decisions_and_waiting_signals_without_eval
     assert not was_read(folder)
     assert next(again) == before[1]
     assert not asked
+
+
+def test_a_server_started_again_lists_the_findings_without_scoring_a_run(folder: Path, monkeypatch) -> None:
+    before = shown(go_to(session(folder, monkeypatch), "data"))
+    assert "Findings" in before[0]
+    app = started_again(folder, monkeypatch)
+    scored: list[str] = []
+    monkeypatch.setattr(LedgerTable, "scored", lambda _, place, source: scored.append(source.digest))
+    assert shown(go_to(app, "data")) == before
+    assert not scored
 
 
 def test_a_note_works_nothing_out_again_and_a_verdict_does(folder: Path, monkeypatch: Patch) -> None:

@@ -45,6 +45,7 @@ OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
     "audit_corpus": lambda: auditing.PlanAudit,
     "choice_review": lambda: import_module("untaken.views.choices_reviewed").ChoiceReview,
     "compared_tasks": lambda: tuple[comparing.TaskRuns, ...],
+    "corpus_findings": lambda: tuple[Finding, ...],
     "decision_kinds": lambda: tuple[str, ...],
     "failing_shapes": lambda: dict[str, tuple[str, ...]],
     "ledger_review": lambda: import_module("untaken.views.criteria_review").CriteriaReview,
