@@ -15,9 +15,8 @@ from components.shared import (
     tables,
     text,
 )
-from untaken.analysis import corpus_findings
 from untaken.numbers import counted
-from untaken.views import audit_table
+from untaken.views import audit_table, corpus_findings
 
 store = state.workspace()
 cards.headline("Data", "What is in this workspace, and can you trust it?")

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from untaken.analysis.comparing.steps import Step as Step, steps_of as steps_of
     from untaken.analysis.corpus import (
         Corpus as Corpus, Graphs as Graphs, OF_THE_RANKING as OF_THE_RANKING, corpus_doubts as corpus_doubts,
-        corpus_findings as corpus_findings, countable as countable, doubts_of as doubts_of,
-        evaluate_corpus as evaluate_corpus,
+        countable as countable, doubts_of as doubts_of, evaluate_corpus as evaluate_corpus,
         other_rule as other_rule, part_of as part_of, runs_left_out as runs_left_out,
         runs_without_graph as runs_without_graph, score_runs as score_runs, with_run as with_run,
     )

@@ -285,11 +285,6 @@ def runs_without_graph(corpus: Corpus) -> tuple[Run, ...]:
     return tuple(run for run in corpus.runs.values() if not run.integrity.broken and graphless(run))
 
 
-def corpus_findings(corpus: Corpus) -> tuple[Finding, ...]:
-    """`Corpus.findings`, for what keeps answers."""
-    return corpus.findings
-
-
 def corpus_doubts(corpus: Corpus) -> tuple[GraphDoubt, ...]:
     """`doubts_of` the runs of a corpus."""
     return doubts_of(corpus.runs.values(), corpus.scores, corpus.graphs)

@@ -232,8 +232,9 @@ if TYPE_CHECKING:
         RESTORE_DOCUMENT as RESTORE_DOCUMENT,
     )
     from untaken.views.workspace_files import (
-        HeldRun as HeldRun, audit_table as audit_table, contents as contents, files_table as files_table,
-        runs_by_id as runs_by_id, runs_in_words as runs_in_words,
+        HeldRun as HeldRun, audit_table as audit_table, contents as contents,
+        corpus_findings as corpus_findings, files_table as files_table, runs_by_id as runs_by_id,
+        runs_in_words as runs_in_words,
     )
 # fmt: on
 

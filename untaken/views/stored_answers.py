@@ -22,6 +22,7 @@ from untaken.analysis import Group, RankReport, Triage, auditing, comparing, cor
 from untaken.counterfactual import Points, Signal
 from untaken.errors import Finding
 from untaken.facts import rules_of
+from untaken.judging import LabelledRates
 from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
@@ -49,6 +50,7 @@ OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
     "decision_kinds": lambda: tuple[str, ...],
     "failing_shapes": lambda: dict[str, tuple[str, ...]],
     "ledger_review": lambda: import_module("untaken.views.criteria_review").CriteriaReview,
+    "rates_with_labels": lambda: LabelledRates,
     "review_order": lambda: tuple[OrderedRun, ...],
     "runs_to_read": lambda: import_module("untaken.views.mode_analysis").RunsToRead,
     "signals_waiting": lambda: tuple[Signal, ...],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from untaken.analysis import Corpus
-from untaken.errors import Unscored
+from untaken.errors import Finding, Unscored
 from untaken.ledger import BROKEN, Run
 from untaken.numbers import counted
 from untaken.scoring import RunScore
@@ -64,6 +64,11 @@ def files_table(files: Iterable[StoredFile], runs: Iterable[Run]) -> pd.DataFram
     for run in runs:
         verdicts.setdefault(run.source, Counter())[run.integrity.verdict] += 1
     return frame(FILES, (RowWith(file, verdicts.get(file.name, Counter())) for file in files))
+
+
+def corpus_findings(corpus: Corpus) -> tuple[Finding, ...]:
+    """What was noticed while the runs of a workspace were scored, remembered and ranked."""
+    return corpus.findings
 
 
 def audit_table(entries: Sequence[AuditEntry]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from untaken.analysis.ranking.comparisons import (
 )
 from untaken.analysis.ranking.metrics import OUTCOME, USUAL
 from untaken.analysis.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
+from untaken.caching import EachOnce
 from untaken.errors import number
 from untaken.limits import COMPARED_AGENTS
 from untaken.scoring import RunScore
@@ -46,14 +47,15 @@ class RankReport:
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
     @cached_property
-    def comparisons(self) -> dict[str, Comparison]:
+    def comparisons(self) -> Mapping[str, Comparison]:
         """Every pair of agents over the tasks that both ran, and the groups of ties, by metric."""
         tasks = sorted({*self.shared_tasks, *self.unmatched_tasks})
-        found = {
-            metric: self.measure(metric, [ranked.agent for ranked in standings[:COMPARED_AGENTS]], tasks)
-            for metric, standings in self.metrics.items()
-        }
-        return {metric: compared.compare(cells, self.bootstrap) for metric, cells in found.items()}
+
+        def compare(metric: str) -> Comparison:
+            agents = [ranked.agent for ranked in self.metrics[metric][:COMPARED_AGENTS]]
+            return compared.compare(self.measure(metric, agents, tasks), self.bootstrap)
+
+        return EachOnce(self.metrics, compare)
 
     @cached_property
     def pass_k(self) -> tuple[PassK, ...]:
@@ -69,7 +71,7 @@ class RankReport:
     @cached_property
     def workflows(self) -> tuple[WorkflowVerdict, ...]:
         """Each workflow against each agent, by critical completion."""
-        return compared.workflow_verdicts(self.cells, self.comparisons[compared.WORKFLOW_METRIC])
+        return compared.workflow_verdicts(self.cells, self.comparisons)
 
     @cached_property
     def cells(self) -> compared.RunsByCell:

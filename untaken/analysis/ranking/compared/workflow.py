@@ -16,9 +16,14 @@ from untaken.stats import quantised
 WORKFLOW_METRIC: Final = "critical_completion"
 
 
-def workflow_verdicts(cells: RunsByCell, critical: Comparison) -> tuple[WorkflowVerdict, ...]:
+def workflow_verdicts(
+    cells: RunsByCell, comparisons: Mapping[str, Comparison]
+) -> tuple[WorkflowVerdict, ...]:
     """Each workflow against each agent, by name; an agent with runs of both kinds counts as neither."""
     kinds = kinds_of(cells)
+    if not {"workflow", "agent"} <= {*kinds.values()}:
+        return ()
+    critical = comparisons[WORKFLOW_METRIC]
     workflows, agents = (
         [name for name in sorted(critical.agents) if kinds.get(name) == kind]
         for kind in ("workflow", "agent")
