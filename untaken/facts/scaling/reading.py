@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -50,7 +50,9 @@ from untaken.scoring import (
     score_together,
     take_features,
 )
-from untaken.workspace import StoredFile, Workspace
+
+if TYPE_CHECKING:  # a command that reads files needs no database
+    from untaken.workspace import StoredFile, Workspace
 
 Made = TypeVar("Made")
 Progress = Callable[[int, int, str], None]
