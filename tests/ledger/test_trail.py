@@ -30,6 +30,11 @@ def test_how_a_run_was_reviewed_is_not_what_it_did(review: dict[str, Any]) -> No
     assert reviewed(**review).trail == reviewed().trail
 
 
+def test_a_verdict_is_blind_or_settles_only_where_it_says_so() -> None:
+    (verdict,) = reviewed().of(Verdict)
+    assert (verdict.blind, verdict.settles, verdict.withdrawn) == (False, False, False)
+
+
 def test_how_long_a_run_took_and_which_repeat_it_is_are_not_what_it_did() -> None:
     def trail(repeat: int, **metrics: float) -> str:
         return a_run("r1", task_repeat=repeat).finish(True, metrics=metrics).run().trail

@@ -78,6 +78,12 @@ def test_a_new_id_for_the_same_thing_is_proposed_as_a_rename_and_still_listed_as
     assert [node.id for node in found.removed] == ["order"]
 
 
+@pytest.mark.parametrize("same", [{"title": "T"}, {"rules": [{"tool": "pay"}]}], ids=["a title", "rules"])
+def test_a_title_or_rules_alone_show_that_two_ids_are_the_same_thing(same: dict[str, Any]) -> None:
+    found = diff_graphs(a_graph({"id": "a", **same}), a_graph({"id": "b", **same}))
+    assert found.renamed == (Renamed(before="a", after="b"),)
+
+
 NO_RENAME = {
     "two that look alike": (
         [{"id": "a", "title": "T"}],

@@ -67,6 +67,11 @@ def test_swapping_agents_inside_tasks_equals_scipy(seed: int) -> None:
     assert p.sign_flip_p(differences[None], resamples=0, seed=0)[0] == pytest.approx(want.pvalue)
 
 
+def test_agents_that_differ_by_a_whole_success_on_three_tasks_are_swapped_in_all_eight_ways() -> None:
+    differences = np.array([[1.0, 0.0, 1.0, 1.0], [1.0, 0.0, -1.0, 0.0]])
+    assert p.sign_flip_p(differences, resamples=0, seed=0).tolist() == [2 / 8, 1.0]
+
+
 def test_many_tasks_are_swapped_at_random_and_agree_with_the_normal_limit() -> None:
     differences = np.random.default_rng(1).normal(0.1, 0.5, size=(3, 200))
     z = differences.mean(axis=1) / np.sqrt((differences**2).mean(axis=1) / 200)

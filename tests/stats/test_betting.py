@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.gate import World, compared
-from untaken.stats.betting import decide, evidence_above, lower_end
+from untaken.stats.betting import LEVEL, decide, evidence_above, first_above, lower_end
 
 SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
@@ -41,6 +41,13 @@ def test_the_interval_holds_the_mean_of_values_all_alike_and_is_between_0_and_1(
     assert 0 <= high <= 1
     alike = [values[0]] * len(values)
     assert lower_end(alike) <= values[0] <= 1 - lower_end([1 - value for value in alike]) + 1e-9
+
+
+def test_a_mean_is_shown_after_the_first_value_whose_evidence_reaches_the_level() -> None:
+    values = [1.0] * 40 + [0.0] * 40
+    shown = next(n for n in range(1, 81) if evidence_above(values[:n], 0.5)[-1] >= -np.log(LEVEL))
+    assert first_above(values, 0.5) == shown
+    assert first_above(values[: shown - 1], 0.5) is None
 
 
 @given(SHARES)
