@@ -244,6 +244,8 @@ def numbers(seen: Overview) -> None:
             f"{len(seen.discordant)} of {seen.pairs}" if ranked else "–",
             f"By success against {metric_words(seen.metric)}. {agreement_words(seen)}"
             if ranked
+            else "One agent ran here: a second one on the same tasks makes a ranking."
+            if seen.agents == 1
             else _no_ranking(tau)
             if seen.succeeded.n and seen.graphs
             else "No plan graph: agents are ranked by the outcome alone."

@@ -193,7 +193,7 @@ def _facts(report: RunReport) -> list[str]:
         found.append(counted(end.steps, "step"))
     if end is not None and end.cost is not None:
         found.append(money(end.cost, text.one_line(end.cost_unit, 12)))
-    return [*found, f"integrity: {report.integrity.verdict}"]
+    return [*found, f"record {report.integrity.verdict.lower()}"]
 
 
 def _share(count: int, total: int, rate: Score, what: str) -> str:

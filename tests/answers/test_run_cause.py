@@ -29,8 +29,8 @@ GRAPH = a_graph(
 )
 CASES = [
     # desc, run, headline, part of the detail, sub-goal
-    ("what failed first, not what it held up", a_run().call("search", q=2).finish(False), "'Look up' was attempted but not completed", "q is 2, expected 1", "look"),
-    ("a critical one", a_run().call("search", q=1).finish(False), "'Read the policy' was never attempted", "likely the agent's mistake: no call of read", "policy"),
+    ("what failed first, not what it held up", a_run().call("search", q=2).finish(False), "'Look up' attempted, not completed", "q is 2, expected 1", "look"),
+    ("a critical one", a_run().call("search", q=1).finish(False), "'Read the policy' never attempted", "likely the agent's mistake: no call of read", "policy"),
     ("a success without it", a_run().call("search", q=1).call("refund").finish(True), "Succeeded without 'Read the policy'", "no call of read", "policy"),
     ("a failure with everything done", a_run().call("search", q=1).call("read").call("refund").finish(False, error="late"), "Failed although every sub-goal was completed", "error late", ""),
     ("nothing failed", a_run().call("search", q=1).call("read").call("refund").finish(True), "No sub-goal is known to have failed", "all 3 required", ""),

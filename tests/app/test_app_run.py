@@ -93,7 +93,7 @@ def test_the_advice_is_not_about_another_failure_than_the_headline(tmp_path, mon
     ]
     run = a_run("r", agent="a", task="pay-1").call("pay", ok=True, amount=7).finish(False)
     words = described(tmp_path, monkeypatch, goals, run)
-    assert "'wrong' was attempted but not completed" in words
+    assert "'wrong' attempted, not completed" in words
     assert "1 attempted without success, 1 never attempted" in words
     assert "Fix the tool call, or the reasoning before it: 'wrong' was not completed." in words
 

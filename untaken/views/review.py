@@ -206,7 +206,7 @@ def outline_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: G
         detail = "; ".join(filter(None, (score.diagnosis_reason, _ending(run))))
         return RunCause(headline="No sub-goal is known to have failed", detail=detail)
     first = failed[0]
-    did = {True: "was attempted but not completed", False: "was never attempted", None: "was not completed"}
+    did = {True: "attempted, not completed", False: "never attempted", None: "not completed"}
     return RunCause(
         headline=f"'{first.title or first.sub_goal}' {did[first.attempted]}",
         detail="",
