@@ -38,8 +38,7 @@ st.caption(f"{' · '.join(counts)}  \n{text.label(state.rules().in_words(), 200)
 first_steps.offer_tour()
 first_graph.offer()
 view.numbers(seen)
-# Of one agent, the card of the ranking says so.
-cards.remarks(state.derived(ranking_remarks)[seen.agents == 1 :])
+cards.remarks(state.derived(ranking_remarks))
 if not seen.graphs:
     view.usage(state.derived(corpus_usage))
 starting.load_tables()

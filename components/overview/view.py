@@ -220,7 +220,7 @@ def numbers(seen: Overview) -> None:
     undecided = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
     tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
     ranked = seen.pairs and not isinstance(tau, Unscored)
-    cards.number_cards(
+    found = [
         (
             "Success, mean over tasks",
             percent(seen.task_mean),
@@ -244,15 +244,16 @@ def numbers(seen: Overview) -> None:
             f"{len(seen.discordant)} of {seen.pairs}" if ranked else "–",
             f"By success against {metric_words(seen.metric)}. {agreement_words(seen)}"
             if ranked
-            else "One agent ran here: a second one on the same tasks makes a ranking."
-            if seen.agents == 1
             else _no_ranking(tau)
             if seen.succeeded.n and seen.graphs
             else "No plan graph: agents are ranked by the outcome alone."
             if seen.succeeded.n
             else "No run records an outcome to rank by.",
         ),
-    )
+    ]
+    cards.number_cards(
+        *found[: 2 if seen.agents == 1 else 3]
+    )  # of one agent, a remark says that none is ranked
 
 
 def _no_ranking(tau: Score) -> str:
