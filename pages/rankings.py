@@ -24,8 +24,9 @@ unmatched = (
     if report.unmatched_tasks
     else ""
 )
+everyone = " that every agent ran" if tabs.several_agents(report) else ""
 st.caption(
-    f"Over {counted(len(report.shared_tasks), 'task')} that every agent ran{unmatched} · repeats "
+    f"Over {counted(len(report.shared_tasks), 'task')}{everyone}{unmatched} · repeats "
     f"averaged per task first  \n{text.label(state.rules().in_words(), 200)}"
 )
 if report.unmatched_tasks:

@@ -149,7 +149,10 @@ def _others(report: RunReport) -> None:
     if found is not None and found[1]:
         goal, others = found
         place = "here" if goal == report.cause.sub_goal else f"at {named(report, repr(goal))}"
-        st.caption(text.label(f"{counted(others, 'other run')} fail{'s' * (others == 1)} {place} first", 120))
+        fail = "fails" if others == 1 else "fail"
+        st.caption(
+            text.label(f"{counted(others, 'other run')} {fail} {place} first, whatever the cause", 140)
+        )
 
 
 VERDICTS: Final = 3

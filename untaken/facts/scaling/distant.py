@@ -194,10 +194,6 @@ class RunSource:
         """The run is read again when it is asked for."""
         self._held = None
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        # Without the run itself: other processes read it again.
-        return None, {name: getattr(self, name) for name in self.__slots__} | {"_held": None}
-
 
 Ledger = Callable[[RunSource], tuple[AnyEvent, ...] | None]
 """The events of a run up to its head, as its ledger is now; ``None`` where it no longer holds this run."""

@@ -119,15 +119,15 @@ def discover(
 def _fit_finding(fit: FamilyFit) -> Finding:
     """Whether the steps are one plan of all tasks: each task compared with the others."""
     rates = (
-        f"each of {fit.tasks} tasks against the others: {fit.found:.0%} of its shared steps found, "
-        f"{fit.extra:.0%} not its own"
+        f"over {fit.tasks} tasks, a plan of the others holds {fit.found:.0%} of the steps that a task's "
+        f"successes share, and {fit.extra:.0%} of its steps are not that task's"
     )
     rates = first_few([rates, *map(_misfit, fit.misfits)], 1 + MOST_NAMED, "; ")
     if fit.one_plan:
         return Finding(code="draft-one-plan", message=f"one plan fits these tasks ({rates})", severity="note")
     return Finding(
         code="draft-not-one-plan",
-        message=f"these tasks share no one plan ({rates}): read the draft as a list of steps",
+        message=f"no one plan fits these tasks, so read the draft as a list of steps ({rates})",
         hint="Draft one task at a time: --from calls --task ID.",
     )
 
