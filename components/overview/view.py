@@ -251,9 +251,8 @@ def numbers(seen: Overview) -> None:
             else "No run records an outcome to rank by.",
         ),
     ]
-    cards.number_cards(
-        *found[: 2 if seen.agents == 1 else 3]
-    )  # of one agent, a remark says that none is ranked
+    # With one agent, a remark says that there is nothing to rank.
+    cards.number_cards(*found[: 2 if seen.agents == 1 else 3])
 
 
 def _no_ranking(tau: Score) -> str:

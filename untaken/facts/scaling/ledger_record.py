@@ -162,17 +162,8 @@ def encode_score(record: ScoreRecord, *, detail: bool = False) -> KeptScore:
     score = record.score
     if score is None:
         return KeptScore(_encoded(record), b"")
-    own = OwnFigures(
-        run_id=score.run_id,
-        digest=score.digest,
-        agent=score.agent,
-        task_id=score.task_id,
-        task_repeat=score.task_repeat,
-        model=score.model,
-        cost=score.cost,
-        steps=score.steps,
-        detail=score.detail.known if detail else None,
-    )
+    figures = {name: getattr(score, name) for name in _NOTHING_OWN}
+    own = OwnFigures(**figures | {"detail": score.detail.known if detail else None})
     ending = replace(record, score=replace(score, **_NOTHING_OWN))
     return KeptScore(_encoded(ending), _encoded(own))
 
