@@ -51,15 +51,20 @@ CALLED_TWICE: Final = """async ([drawer, loader, markup, data]) => {
 def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/run", height=1400)
     boxes(page)
+    stage = page.locator(".plan-stage")
+    fitted = stage.get_attribute("data-scale") or ""
     page.get_by_label("Larger").click()
+    expect(stage).not_to_have_attribute(
+        "data-scale", fitted
+    )  # drawn anew: until then boxes are where they were
     near = [box for box in boxes(page) if 60 < box["x"] < 400 and 60 < box["y"] < 400]
-    before = page.locator(".plan-stage").get_attribute("data-scale")
+    before = stage.get_attribute("data-scale")
     with answered(page):
         click(page, near[0])
     page.wait_for_url("**sub_goal=**")
     expect(page.locator(".plan-live")).to_contain_text("Selected:")
     expect(page.get_by_text("How it is checked")).to_be_visible()
-    assert page.locator(".plan-stage").get_attribute("data-scale") == before
+    assert stage.get_attribute("data-scale") == before
 
 
 def test_an_edit_while_the_drawing_comes_leaves_one_canvas(open_page: Open) -> None:
