@@ -54,9 +54,8 @@ def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Open) -> N
     stage = page.locator(".plan-stage")
     fitted = stage.get_attribute("data-scale") or ""
     page.get_by_label("Larger").click()
-    expect(stage).not_to_have_attribute(
-        "data-scale", fitted
-    )  # drawn anew: until then boxes are where they were
+    # Until the plan is redrawn, its boxes keep their old places.
+    expect(stage).not_to_have_attribute("data-scale", fitted)
     near = [box for box in boxes(page) if 60 < box["x"] < 400 and 60 < box["y"] < 400]
     before = stage.get_attribute("data-scale")
     with answered(page):
