@@ -92,22 +92,22 @@ def _why(report: RunReport, review: Review) -> None:
             _others(report)
             if PLAN in state.derived(decision_kinds, of_all=True):
                 plan_changes.headline(state.corpus(), report.run.digest)
-        with right:
+            with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="next-steps"):
+                about = report.cause.sub_goal
+                if about and about != state.selected("sub_goal"):
+                    st.button(
+                        "Show evidence",
+                        key="show-cause",
+                        type="tertiary",
+                        shortcut="E",
+                        on_click=pick,
+                        args=(about,),
+                    )
+                choice.link(report.run)
+        with right, st.container(gap="xsmall", key="review"):
             note_panel.of_run(report)
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="next-steps"):
             if roles.may("reviewer"):
                 review_panel.status(review)
-            about = report.cause.sub_goal
-            if about and about != state.selected("sub_goal"):
-                st.button(
-                    "Show evidence",
-                    key="show-cause",
-                    type="tertiary",
-                    shortcut="E",
-                    on_click=pick,
-                    args=(about,),
-                )
-            choice.link(report.run)
 
 
 def _cause(report: RunReport) -> None:
@@ -138,7 +138,9 @@ def _cause(report: RunReport) -> None:
     if score.diagnosis_reason != report.cause.detail and not repeats:
         st.caption(reason if alone else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
     if score.diagnosis_advice and not other:  # it is for the failure that the headline names
-        st.text(text.one_line(named(report, score.diagnosis_advice), 600))
+        what, _, why = score.diagnosis_advice.partition(": ")
+        headline = why.startswith(f"'{about}' was ")
+        st.text(text.one_line(f"{what}." if headline else named(report, score.diagnosis_advice), 600))
 
 
 def _others(report: RunReport) -> None:
@@ -156,8 +158,9 @@ def _others(report: RunReport) -> None:
 
 
 VERDICTS: Final = 3
-FOLDED_CHARS: Final = 260
-"""Longer answers are cut to three lines, with a way to the whole of them."""
+LINES: Final = {"Asked": 3, "Expected": 2, "Got": 2}
+"""Longer answers are cut by the style sheet, with a way to the whole of them."""
+LINE_CHARS: Final = 85
 MOST_CHARS: Final = 10_000
 OUTCOMES: Final = {True: "✓ succeeded", False: "✗ failed"}
 
@@ -206,13 +209,15 @@ def _share(count: int, total: int, rate: Score, what: str) -> str:
 
 def _answer(name: str, words: str) -> None:
     shown = "\n".join(
-        text.one_line(line, MOST_CHARS) for line in words[:MOST_CHARS].splitlines() if line.strip()
+        text.one_line(text.without_marks(line), MOST_CHARS)
+        for line in words[:MOST_CHARS].splitlines()
+        if line.strip()
     )
-    key = name.lower()
+    key, most = name.lower(), LINES[name] * LINE_CHARS
     with st.container(horizontal=True, gap="small", key=f"answer-{key}"):
         st.text(name, width=76)
         with st.container(key=f"words-{key}", width="stretch"):
-            st.text(shown[: 2 * FOLDED_CHARS])  # the style sheet cuts it after three lines
-        if len(shown) > FOLDED_CHARS or shown.count("\n") > 2:
+            st.text(shown[: 4 * most])
+        if len(shown) > most or shown.count("\n") >= LINES[name]:
             with st.popover("More", key=f"more-{key}", type="tertiary"):
                 st.text(shown)

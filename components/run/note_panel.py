@@ -107,16 +107,16 @@ def _place(run: Run, offered: Sequence[Place], goals: Mapping[str, str]) -> Plac
 
 def _note_form(run: Run, place: Place, taxonomy: Taxonomy) -> None:
     field, store = note_field(run, place), state.workspace()
-    with st.container(key=NOTE_FIELD):  # by which `focus_keys` finds the field
-        drafts.text_area(
-            "Note",
-            field,
-            max_chars=limits.NOTE_CHARS,
-            height=68,
-            placeholder="What did you see? (N)",
-            label_visibility="collapsed",
-        )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="note-form"):
+        with st.container(key=NOTE_FIELD):  # by which `focus_keys` finds the field
+            drafts.text_area(
+                "Note",
+                field,
+                max_chars=limits.NOTE_CHARS,
+                height=68,
+                placeholder="What did you see? (N)",
+                label_visibility="collapsed",
+            )
         with st.container(key=SAVE_NOTE, width="content"):
             st.button(
                 "Add note",
@@ -127,9 +127,11 @@ def _note_form(run: Run, place: Place, taxonomy: Taxonomy) -> None:
             )
         with st.container(key=MODE_FIELD, width="stretch"):
             _mode_field(run, place, taxonomy)
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="note-saved"):
-        writing.undo_last("note")
-        signing.signer("note")
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="medium", width="content", key="note-saved"
+        ):
+            writing.undo_last("note")
+            signing.signer("note")
 
 
 def _mode_field(run: Run, place: Place, taxonomy: Taxonomy) -> None:
@@ -264,10 +266,10 @@ def _suggested(run: Run, place: Place, taxonomy: Taxonomy) -> None:
     _model_button(run, place)
     if not rows:
         return
-    st.caption("Suggested, not counted until you accept. A accepts the first.", help=_quality_words(quality))
+    how = f"A suggestion counts once you accept it. {_quality_words(quality)}"
     with st.container(gap="xsmall"):
         for number, (mode, why) in enumerate(rows):
-            _suggestion(run, place, mode, why, taxonomy, first=number == 0)
+            _suggestion(run, place, mode, why, taxonomy, how=None if number else how)
 
 
 def _model_button(run: Run, place: Place) -> None:
@@ -285,19 +287,21 @@ def _model_button(run: Run, place: Place) -> None:
         )
 
 
-def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy, *, first: bool) -> None:
+def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy, *, how: str | None) -> None:
+    """One to accept or dismiss; of the first, `how` far such suggestions can be trusted."""
     known = taxonomy.by_id.get(mode)
     note, store = _note_here(run, place), state.workspace()
 
     def word(**about: Any) -> Callable[[str], None]:
         return lambda author: mode_writing.assign(store, run, mode, by=author, place=place, **about)
 
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    row = f"suggested-{mode_key(run, place, mode)}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=row):
         st.button(
             text.label(known.name if known else mode, limits.MODE_NAME_CHARS),
             icon=":material/check:",
             key=f"accept-{mode_key(run, place, mode)}",
-            shortcut="A" if first else None,
+            shortcut="A" if how else None,
             help=text.label(known.definition, 400) if known and known.definition else None,
             disabled=known is None or not known.active,
             on_click=signing.save,
@@ -310,7 +314,7 @@ def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy,
             on_click=signing.save,
             args=(word(status="withdrawn"),),
         )
-        st.caption(text.label(why, 160), width="content")
+        st.caption(f"Suggested: {text.label(why, 160)}", width="stretch", help=how)
 
 
 def mode_key(run: Run, place: Place, mode: str) -> str:
@@ -333,7 +337,7 @@ def _note_here(run: Run, place: Place) -> Note | None:
 
 def _why(like: Note | None, likeness: float) -> str:
     what = "its definition" if like is None else f"the note “{text.one_line(like.text, 80)}”"
-    return f"Similar to {what} ({decimal(likeness)} of 1)"
+    return f"similar to {what} ({decimal(likeness)} of 1)"
 
 
 def _quality_words(quality: SuggestionQuality) -> str:

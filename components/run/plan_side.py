@@ -39,6 +39,7 @@ def beside_transcript(report: RunReport) -> None:
     nodes = {node.sub_goal: node for node in report.nodes}
     asked = state.selected("sub_goal")
     chosen = asked if asked in goals else None
+    _graph(report, chosen)
     cards.picker(
         "Sub-goal",
         {name: node_words(goal, nodes.get(name)) for name, goal in goals.items()},
@@ -49,7 +50,6 @@ def beside_transcript(report: RunReport) -> None:
         filter_mode="contains",
         label_visibility="collapsed",
     )
-    _graph(report, chosen)
 
 
 def _graph(report: RunReport, chosen: str | None) -> None:

@@ -20,7 +20,8 @@ JOINER: Final = "\u2060"
 
 _PUNCTUATION: Final = re.compile(r"([!\"#$%&'()*+,\-./;<=>?\[\\\]^_`{|}~])")
 
-
+_HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+")
+_BOLD: Final = re.compile(r"(?<![\w*])\*\*(?=\S)(?P<words>[^*]+)(?<=\S)\*\*(?![\w*])")
 _RIGHT_TO_LEFT: Final = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
@@ -91,6 +92,11 @@ def file_name(text: object, limit: int = 60) -> str:
     """A harmless stem for a downloaded file."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", str(text)).strip("-.")[:limit]
     return stem or "untaken"
+
+
+def without_marks(line: str) -> str:
+    """A line of Markdown as plain text: without the marks of a heading and of bold words."""
+    return _BOLD.sub(r"\g<words>", _HEADING.sub("", line))
 
 
 def sentence(words: str) -> str:

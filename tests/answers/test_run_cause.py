@@ -126,3 +126,28 @@ def test_a_plan_is_expected_by_its_critical_and_its_last_sub_goals_and_an_error_
     assert run_brief(a_run("r").finish().run(), PLAN).plan == "★ Check the policy · Pay"
     failed = run_brief(a_run("r").finish(False, error="out of tokens").run(), None)
     assert (failed.plan, failed.ended) == ("", "error: out of tokens")
+
+
+@pytest.mark.parametrize(
+    ("check", "run", "asked"),
+    [
+        ({"expr": "state.paid && state.sum > 0 && state.sum == state.due"}, a_run().state(due=67), "sum: 67"),
+        ({"expr": "'gold' == state.card.level"}, a_run(), "card.level: 'gold'"),
+        ({"expr": "state.sum == state.due"}, a_run(), ""),
+        ({"expr": "state.ok == true && size(state.items) == 2"}, a_run(), ""),
+        ({"expr": "state.sum == 1 || state.sum == 2"}, a_run(), ""),
+        ({"tool_call": {"name": "pay", "arguments": {"to": "card", "sum": 67}}}, a_run(), 'to: "card", sum: 67'),
+        (
+            {"tool_call": {"name": "pay", "arguments": {"to": "card", "no": 1, "sum": 67}}},
+            a_run().call("pay", to="card", no=1, sum=78).call("ask", sum=67),
+            'sum: 67, to: "card"',
+        ),
+        ({"tool_call": {"name": "pay", "arguments": {"to": {"glob": "c*"}}}}, a_run(), ""),
+        ({"verdict": True}, a_run(), ""),
+    ],
+)  # fmt: skip
+def test_a_sub_goal_is_expected_with_the_values_that_its_check_asks_for_those_amiss_first(
+    check, run, asked
+) -> None:
+    plan = run_brief(run.finish(False).run(), a_graph({"id": "pay", "title": "Pay", "check": check})).plan
+    assert plan == ("Pay" if not asked else f"Pay ({asked})")

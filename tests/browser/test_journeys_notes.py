@@ -38,7 +38,7 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(tmp_path, serv
         expect(note).to_be_focused()
         with answered(page):  # a pause in typing sends it
             page.keyboard.type("no, it paid twice for the order")
-        expect(page.get_by_text("not counted until you accept")).to_be_visible()
+        expect(page.get_by_text("Suggested: similar to the note")).to_be_visible()
         with answered(page):
             page.keyboard.press("Control+Enter")
         expect(note).to_have_value("")

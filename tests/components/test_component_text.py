@@ -249,3 +249,15 @@ def test_a_sentence_begins_with_a_capital_but_for_a_name(words: str, want: str) 
 def test_words_written_from_the_right_do_not_move_what_stands_beside_them(write) -> None:
     assert write("وكيل") == "\u2066وكيل\u2069"
     assert write("agent") == "agent"
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("## The **final** answer: **67 euros**.", "The final answer: 67 euros."),
+        ("2 ** 3 and 2**3**4 and ** x ** stay", "2 ** 3 and 2**3**4 and ** x ** stay"),
+        ("#4711 and `#!/bin/sh` stay", "#4711 and `#!/bin/sh` stay"),
+    ],
+)
+def test_marks_of_headings_and_bold_words_are_left_out_where_markdown_is_shown_as_text(line, plain) -> None:
+    assert text.without_marks(line) == plain

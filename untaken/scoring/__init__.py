@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         compiled_graph as compiled_graph,
     )
     from untaken.scoring.differences import (
-        ABSENT as ABSENT, nearest_call as nearest_call, shown as shown,
+        ABSENT as ABSENT, asked_values as asked_values, nearest_call as nearest_call, shown as shown,
         unmet_arguments as unmet_arguments,
     )
     from untaken.scoring.failed_calls import last_failed_call as last_failed_call, unlike as unlike

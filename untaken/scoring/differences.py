@@ -12,6 +12,7 @@ from msgspec import Struct
 from untaken.errors import UntakenError, first_few
 from untaken.ledger import Observation, ToolCall, cut, readable
 from untaken.plans import (
+    Check,
     FieldPath,
     Pattern,
     Token,
@@ -136,6 +137,32 @@ def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[FieldD
     )
 
 
+def asked_values(check: Check, state: Mapping[str, Any], calls: Sequence[ToolCall]) -> tuple[str, ...]:
+    """The values that a check asks for, each with its field: ``amount: 67``, ``channel: "email"``.
+
+    Of a call those come first that the nearest of `calls` does not have. A value that an expression reads
+    from a state is the one in `state`. What is only to be true, false, any value or different has none; nor
+    has an expression of more than comparisons.
+    """
+    if check.tool_call is not None:
+        spec = check.tool_call
+        nearest = nearest_call(spec, [call for call in calls if call.tool == spec.name])
+        unmet = {one.field.partition(".")[0] for one in nearest[1] if not one.met} if nearest else set()
+        asked = sorted(expected_of(spec).items(), key=lambda one: one[0] not in unmet)
+        fixed = [(name, one) for name, one in asked if not isinstance(one, Pattern) or one.kind == "equals"]
+        return tuple(f"{name}: {cut(shown(one), BRIEF_CHARS)}" for name, one in fixed)
+    found = [
+        (part, _value_alone(_with_values(part.expected, part.others, state)))
+        for part in (_parts(check.expr) if check.expr else ())
+        if part.equals and part.field == _dotted(part.paths[0])
+    ]
+    return tuple(
+        f"{'.'.join(part.paths[0])}: {cut(value, BRIEF_CHARS)}"
+        for part, value in found
+        if value not in (ABSENT, "true", "false")
+    )
+
+
 class _Part(Struct, frozen=True, kw_only=True, gc=False):
     """One conjunct: ``field expected``; `others` are the fields that the expectation itself reads."""
 
@@ -144,6 +171,7 @@ class _Part(Struct, frozen=True, kw_only=True, gc=False):
     expected: str
     paths: tuple[tuple[str, ...], ...]
     others: tuple[tuple[str, ...], ...] = ()
+    equals: bool = False
 
 
 @lru_cache(maxsize=1024)  # the runs of a graph fail at the same few expressions
@@ -189,11 +217,12 @@ def _part(tokens: Sequence[Token], paths: Sequence[FieldPath], start: int, end: 
         others = tuple(dict.fromkeys(path.segments for path in read if path.at > at))
         if mine:
             expected = right if sign == "==" else f"{sign} {right}"
-            return _Part(text=text, field=left, expected=expected, paths=mine, others=others)
+            same = sign == "=="
+            return _Part(text=text, field=left, expected=expected, paths=mine, others=others, equals=same)
         if sign != "in":  # a list that holds a value cannot be turned round
             swapped = _SWAPPED.get(sign, sign)  # `==` and `!=` read the same from both sides
             expected = left if swapped == "==" else f"{swapped} {left}"
-            return _Part(text=text, field=right, expected=expected, paths=others)
+            return _Part(text=text, field=right, expected=expected, paths=others, equals=swapped == "==")
     if tokens[start].text == "!" and len(every) == 1 and _is_path(tokens[start + 1 : end]):
         return _Part(text=text, field=_dotted(every[0]), expected="false", paths=every)
     if len(every) == 1 and _is_path(tokens[start:end]):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
-from untaken.ledger import Message, Run, readable
-from untaken.plans import PlanGraph
-from untaken.scoring import shown
+from untaken.ledger import Message, Run, RunFinished, State, ToolCall, readable
+from untaken.plans import PlanGraph, SubGoal
+from untaken.scoring import StateFold, asked_values, shown
 from untaken.views.statuses import STAR
 
 MOST_GOALS: Final = 8
+MOST_VALUES: Final = 2
+"""Of a sub-goal, that are said beside its title."""
 MOST_CHARS: Final = 10_000
 _AGENT: Final = frozenset({"assistant", "agent", "ai", "model"})
 _USER: Final = frozenset({"user", "human", "customer"})
@@ -25,7 +28,7 @@ class RunBrief(Struct, frozen=True, kw_only=True):
     Attributes:
         asked: the task's text, else what the user said first.
         target: the answer that is recorded as right.
-        plan: the critical and the last sub-goals of the plan graph, in its order.
+        plan: the critical and the last sub-goals of the plan graph, in its order, with values they ask for.
         got: the agent's last message or call.
         ended: the error or limit that the run ended with.
     """
@@ -45,7 +48,7 @@ def run_brief(run: Run, graph: PlanGraph | None) -> RunBrief:
     return RunBrief(
         asked=_text(metadata.get("input")) or _first_words(run),
         target=_text(metadata.get("target")),
-        plan=_plan(graph),
+        plan=_plan(run, graph),
         got=_last_words(run),
         ended="; ".join(f"{name}: {value}" for name, value in given if value)[:MOST_CHARS],
     )
@@ -78,16 +81,22 @@ def _last_words(run: Run) -> str:
     return f"{last.tool}({given})"[:MOST_CHARS]
 
 
-def _plan(graph: PlanGraph | None) -> str:
+def _plan(run: Run, graph: PlanGraph | None) -> str:
     """The sub-goals that decide whether the plan is met: critical ones, and those that none waits for."""
     if graph is None:
         return ""
     # Options count as needed: the group that lists them is named instead.
     needed = {dep for goal in graph.sub_goals for dep in (*goal.deps, *goal.any_of)}
-    named = [
-        f"{STAR} {goal.title or goal.id}" if goal.critical else goal.title or goal.id
-        for goal in graph.sub_goals
-        if goal.critical or goal.id not in needed
-    ]
+    named = [goal for goal in graph.sub_goals if goal.critical or goal.id not in needed]
+    states: list[State | RunFinished] = [one for one in run.events if isinstance(one, State | RunFinished)]
+    fold = StateFold(states)
+    fold.forward(run.events[-1].seq)
     more = f" · {len(named) - MOST_GOALS} more" if len(named) > MOST_GOALS else ""
-    return " · ".join(named[:MOST_GOALS]) + more
+    calls = [call for call in run.actions if call.requestor != "user"]
+    return " · ".join(_goal(goal, fold.state, calls) for goal in named[:MOST_GOALS]) + more
+
+
+def _goal(goal: SubGoal, state: Mapping[str, Any], calls: Sequence[ToolCall]) -> str:
+    star = f"{STAR} " * goal.critical
+    values = asked_values(goal.check, state, calls)[:MOST_VALUES] if goal.check else ()
+    return f"{star}{goal.title or goal.id}" + (f" ({', '.join(values)})" if values else "")
