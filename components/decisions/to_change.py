@@ -72,4 +72,4 @@ def _cheaper(one: CheaperOption) -> str:
     named = (
         f"{text.label(one.selected, 60)} → {text.label(one.alternative, 60)} · {text.label(_where(one), 80)}"
     )
-    return f"{named}: {text.label(one.words, 200)} ({counted(len(one.runs), 'run')})"
+    return f"{named}: {text.label(one.words, 300)} ({counted(len(one.runs), 'run')})"

@@ -108,6 +108,8 @@ def test_what_is_saved_is_given_a_run_and_in_total() -> None:
     assert one.cost.low < 0.02 < one.cost.high
     assert one.cost.total == pytest.approx(40 * 0.02)
     assert one.choice.called == "same success, cheaper"
+    # Beside it: by how much the success may still differ.
+    assert one.choice.parts.saving_words.endswith("success inside task and agent −21 to +21 points (95%)")
     assert one.choice.parts.words == "success 28 of 40 against 28 of 40 · cost $0.02 less · steps the same"
 
 

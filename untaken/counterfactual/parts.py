@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from untaken.errors import Score, Unscored, number
-from untaken.numbers import decimal
+from untaken.numbers import decimal, interval, points
 
 MARGIN: Final = 0.1
 """Success is called the same only where the alternative's is at most so much lower, as in `equivalent`."""
@@ -95,6 +95,15 @@ class ScoreParts(Struct, frozen=True, kw_only=True, gc=False):
                 steps_words(None if isinstance(steps, Unscored) else steps),
             )
         )
+
+    @property
+    def saving_words(self) -> str:
+        """`words`, then how much less or more success these runs allow inside task and agent (95%)."""
+        low, high = number(self.success.low), number(self.success.high)
+        if low is None or high is None:
+            return self.words
+        ends = interval(max(-1.0, low), min(1.0, high), points, digits=0)
+        return f"{self.words} · success inside task and agent {ends} points (95%)"
 
     @property
     def within_words(self) -> str:

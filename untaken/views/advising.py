@@ -129,10 +129,9 @@ def _named(one: ChoiceAdvice) -> dict[str, Any]:
 
 
 def _cheaper(one: CheaperChoice) -> CheaperOption:
-    unit = one.choice.parts.cost_unit
-    return CheaperOption(
-        **_named_choice(one.choice), cost=one.cost, cost_unit=unit, steps=one.steps, runs=one.runs
-    )
+    parts = one.choice.parts
+    named = _named_choice(one.choice) | {"words": parts.saving_words}
+    return CheaperOption(**named, cost=one.cost, cost_unit=parts.cost_unit, steps=one.steps, runs=one.runs)
 
 
 def _named_choice(choice: Choice) -> dict[str, Any]:

@@ -286,7 +286,7 @@ def _cheaper(choices: Advised, *, full: bool) -> list[Markup]:
             short(one.selected, 60),
             short(one.alternative, 60),
             situation(one.context or one.context_hash),
-            short(one.words, 200),
+            short(one.words, 300),
             f"{len(one.runs):,}",
         )
         for one in shown
