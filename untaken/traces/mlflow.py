@@ -7,31 +7,37 @@ spans, the calls are those that the messages name.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from untaken.traces import otel
 from untaken.traces.importer import importer
-from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings
-from untaken.traces.message_transcript import MessageTranscript
-from untaken.traces.messages import asked, replied, tool_reply
-from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.traces.otel import SUCCESS, TASK
+from untaken.traces.otel_kinds import usage_attributes
 from untaken.traces.otel_spans import Span, attributes_of, spans_of
 from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import amount, first_text, mapping, number, objects, parsed, text
 from untaken.traces.sample import Sample
-from untaken.traces.spending import Spending, usage, with_cost
+from untaken.traces.spending import Amounts, usage, with_cost
 from untaken.traces.task_texts import ANSWERS, described
 from untaken.traces.tidy import Places, under
 from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
-from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance
+from untaken.traces.trace_run import TraceRun
 
 SERVED: Final = ("app_name", "endpoint_name", "served_entity_name")
 """Names that a table of responses of Databricks has for what answered."""
 MODELS: Final = ("CHAT_MODEL", "LLM")
-GRADER: Final = "EVALUATOR"
+KINDS: Final = {
+    **dict.fromkeys(MODELS, "generation"),
+    "TOOL": "tool",
+    "AGENT": "agent",
+    "EVALUATOR": "evaluator",
+}
+"""What a span is, and what Langfuse calls it."""
 PARTS: Final = ("trace_metadata", "request_metadata", "tags")
 """Where the attributes of a trace are, in the present form and the older one."""
 KIND: Final = "mlflow.spanType"
@@ -125,40 +131,53 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     spans = list(spans_of({"spans": mapping(document.get("data")).get("spans")}, findings))
     if not spans:
         return None
+    about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}
     # Those without a time come last.
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min))
     root = next((span for span in ordered if not span.parent), ordered[0])
-    about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}
     trace = first_text([info, root.attributes], TRACES) or name
-    own, spent = _own_and_spent(ordered, about, f"mlflow/{trace}", findings)
-    models = [span for span, kind in own if kind in MODELS]
-    (success, named), judged = _assessments(info, findings)
-    ends = [span.end for span in spans if span.end is not None]
-    session = text(about.get("mlflow.trace.session"))
-    served = first_text([mapping(document.get("databricks_request"))], SERVED)
-    return TraceRun(
+    run = otel.trace_run(
+        [_otel_span(span, findings) for span in spans],
+        findings,
         run_id=f"mlflow/{trace}",
-        agent=served or next((span.name for span in ordered if _kind(span) == "AGENT"), root.name),
-        task_id=first_text([about], TASK) or trace,
-        record=document,
-        model=next((m for span in models if (m := _model(span))), None),
-        version=first_text([about], VERSIONS),
-        prompt_version=first_text(objects(parsed(about.get(PROMPTS))), ("version",)),
-        items=list(_items(root, own)),
-        started=root.start or ordered[0].start,
-        finished=max(ends, default=None),
-        success=success,
-        outcome_named=named,
-        cost=spent.cost,
-        steps=len(models) or None,
-        error=(root.message or "the root span has the status error") if root.status == "error" else None,
-        metrics={**spent.tokens, **judged},
-        metadata={
-            "format": "mlflow",
-            **({"session": session} if session else {}),
-            **described(root.attributes.get(INPUTS), _expected(info)),
-        },
+        total=_spent(about.get("mlflow.trace.tokenUsage"), about.get("mlflow.trace.cost"), findings),
+        root_speaks=True,
     )
+    served = first_text([mapping(document.get("databricks_request"))], SERVED)
+    run.agent = served or next((span.name for span in ordered if _kind(span) == "AGENT"), root.name)
+    run.task_id = first_text([about], TASK) or trace
+    run.record = document
+    run.version = first_text([about], VERSIONS)
+    run.prompt_version = first_text(objects(parsed(about.get(PROMPTS))), ("version",))
+    (run.success, run.outcome_named), judged = _assessments(info, findings)
+    run.metrics |= judged
+    session = text(about.get("mlflow.trace.session"))
+    run.metadata = {
+        "format": "mlflow",
+        **({"session": session} if session else {}),
+        **described(root.attributes.get(INPUTS), _expected(info)),
+    }
+    return run
+
+
+def _otel_span(span: Span, findings: Findings) -> Span:
+    """The span under the names of OpenTelemetry."""
+    kind, given = _kind(span), span.attributes.get(INPUTS)
+    model = text(span.attributes.get(MODEL)) or text(mapping(given).get("model"))
+    attributes = {
+        "langfuse.observation.type": KINDS.get(kind, "other"),
+        "langfuse.observation.input": given,
+        "langfuse.observation.output": span.attributes.get(OUTPUTS),
+        "gen_ai.request.model": model if kind in MODELS else None,
+        **usage_attributes(_spent(span.attributes.get(TOKENS), span.attributes.get(COST), findings)),
+    }
+    return replace(span, attributes=attributes)
+
+
+def _spent(tokens: Any, cost: Any, findings: Findings) -> Amounts:
+    """The tokens and the cost that a span or a trace records."""
+    priced = amount(mapping(parsed(cost)).get("total_cost"), findings, "total_cost")
+    return with_cost(usage(mapping(parsed(tokens)), findings), priced)
 
 
 def _expected(info: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,10 +189,6 @@ def _expected(info: Mapping[str, Any]) -> dict[str, Any]:
 
 def _kind(span: Span) -> str:
     return text(span.attributes.get(KIND)) or ""
-
-
-def _model(span: Span) -> str | None:
-    return text(span.attributes.get(MODEL)) or text(mapping(span.attributes.get(INPUTS)).get("model"))
 
 
 def _assessments(
@@ -192,77 +207,6 @@ def _assessments(
         if name.lower() in SUCCESS and value in (0, 1):
             outcomes.append((name, bool(value)))
     return agreed(outcomes, findings), found
-
-
-def _own_and_spent(
-    spans: Sequence[Span], about: Mapping[str, Any], run: str, findings: Findings
-) -> tuple[list[tuple[Span, str]], Spending]:
-    """The agent's spans with their kinds, frames around calls of models without; and what was spent."""
-    agents = {span.id: span.name for span in spans if _kind(span) == "AGENT"}
-    graders = [span.id for span in spans if _kind(span) == GRADER]
-    whose = spans_apart([(span.id, span.parent) for span in spans], graders, agents)
-    own = [span for span in spans if span.id not in whose]
-    others: dict[str, list[CallSpan]] = {}
-    for span in spans:
-        if span.id in whose:
-            others.setdefault(whose[span.id], []).append(_call_span(span, Findings(None)))
-    metrics, apart = spent_apart(others)
-    calls = ModelCalls([_call_span(span, findings) for span in own])
-    total = usage(mapping(parsed(about.get("mlflow.trace.tokenUsage"))), findings)
-    cost = mapping(parsed(about.get("mlflow.trace.cost"))).get("total_cost")
-    if (priced := amount(cost, findings, "total_cost")) is not None:
-        total["cost"] = priced
-    spent = calls.spent(total, run=run, findings=findings, apart=apart)
-    heads = set(calls.heads)
-    kinds = [(s, _kind(s) if _kind(s) not in MODELS or n in heads else "") for n, s in enumerate(own)]
-    return kinds, Spending(tokens={**spent.tokens, **metrics}, cost=spent.cost)
-
-
-def _call_span(span: Span, findings: Findings) -> CallSpan:
-    kind = _kind(span)
-    given, reply = (span.attributes.get(name) for name in (INPUTS, OUTPUTS))
-    used = usage(mapping(span.attributes.get(TOKENS)), findings)
-    cost = amount(mapping(span.attributes.get(COST)).get("total_cost"), findings, COST)
-    return CallSpan(
-        id=span.id,
-        parent=span.parent,
-        role="model" if kind in MODELS else "tool" if kind == "TOOL" else "other",
-        start=span.start,
-        end=span.end,
-        maker=("", span.name),
-        model=_model(span),
-        speaks=bool(given or reply),
-        failed=span.status == "error",
-        usage=with_cost(used, cost),
-        words=lambda: (asked(given), replied(reply)),
-    )
-
-
-def _items(root: Span, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
-    kinds = {kind for _, kind in own}
-    transcript = MessageTranscript(calls="TOOL" not in kinds, tools={s.name for s, k in own if k == "TOOL"})
-    found = list(_own_items(transcript, own))
-    roles = {item.role for item in found if isinstance(item, Utterance)}
-    if "user" not in roles:  # the spans of models may have no content, or there are none
-        yield from transcript.of(asked(root.attributes.get(INPUTS)), root.start)
-    yield from found
-    yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
-
-
-def _own_items(transcript: MessageTranscript, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
-    for span, kind in own:
-        given, reply = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
-        if kind in MODELS:
-            yield from transcript.of(asked(given), span.start)
-            yield from transcript.reply(replied(reply), span.end)
-        elif kind == "TOOL":
-            given = written_object(given)  # the tracer of LangChain writes it as Python does
-            arguments = given if isinstance(given, dict) or given is None else {"input": given}
-            yield Called(tool=span.name, arguments=arguments, source_id=span.id, at=span.start)
-            ok = {"ok": True, "error": False}.get(span.status)
-            content = reply if reply is not None else span.message or ""
-            content, ok = tool_reply(reply, content, ok=ok)
-            yield Answered(content=content, source_id=span.id, ok=ok, at=span.end)
 
 
 def _read(files: TraceFiles) -> Iterator[TraceRun]:

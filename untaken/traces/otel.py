@@ -57,6 +57,7 @@ from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import cut_name, items, mapping, number, objects, parsed, text, truth, whole
 from untaken.traces.sample import Confidence, Sample
 from untaken.traces.span_rows import deepeval_spans, span_rows
+from untaken.traces.spending import Amounts
 from untaken.traces.tidy import Places
 from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.traces.trace_run import Answered, Called, Item, Recorded, TraceRun, Utterance, content_text
@@ -143,14 +144,29 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.CERTAIN if agents else Confidence.LIKELY
 
 
-def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
-    """The run of one trace."""
+def trace_run(
+    spans: Sequence[Span],
+    findings: Findings,
+    *,
+    run_id: str = "",
+    total: Amounts | None = None,
+    root_speaks: bool = False,
+) -> TraceRun:
+    """The run of one trace.
+
+    Args:
+        spans: of the trace.
+        findings: of the file.
+        run_id: by default what the root says that it is.
+        total: what the trace spent, where its spans are not what says it.
+        root_speaks: whether what the root gave is said in the run, whatever its models said.
+    """
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min, span.id))
     known = {span.id for span in ordered}
     roots = [span for span in ordered if span.parent not in known] or ordered[:1]  # parents may form a ring
     root, trace = roots[0], roots[0].trace or "trace"
-    run_id = text(root.first("untaken.run_id")) or f"otel/{trace}"
-    own, spent = own_spans(ordered, roots, run_id, findings)
+    run_id = run_id or text(root.first("untaken.run_id")) or f"otel/{trace}"
+    own, spent = own_spans(ordered, roots, run_id, findings, total)
     models = [span for span, kind in own if kind == "model"]
     written = (text(s.first(name)) for s in (*models, root) for name in (*MODEL_NAMES, LANGCHAIN_MODEL))
     model = next((name for name in written if name and name != "unknown"), None)
@@ -170,7 +186,7 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
         version=next((v for span in agents if (v := text(span.first(*VERSIONS)))), None)
         or text(root.resource.get(SERVICE_VERSION)),
         prompt_version=next((v for s in ordered if (v := text(s.first(*PROMPT_VERSIONS)))), None),
-        items=list(_items(root, own)),
+        items=list(_items(root, own, root_speaks)),
         started=root.start or ordered[0].start,
         finished=max(ends) if ends else None,
         success=success,
@@ -250,7 +266,7 @@ def _passed(value: float | None, label: str | None, findings: Findings) -> bool 
     return bool(value) if value in (0, 1) else None  # anything between is not decided
 
 
-def _items(root: Span, own: KnownSpans) -> Iterator[Item]:
+def _items(root: Span, own: KnownSpans, root_speaks: bool) -> Iterator[Item]:
     kinds = {kind for _, kind in own}
     tools = {str(tool) for span, kind in own if kind == "tool" and (tool := span.first(*TOOL_NAMES))}
     transcript = MessageTranscript(calls="tool" not in kinds, tools=tools)
@@ -275,6 +291,8 @@ def _items(root: Span, own: KnownSpans) -> Iterator[Item]:
     yield from found
     if "assistant" not in roles:
         yield from transcript.of(_around(root, own, span_outputs), root.end)
+    elif root_speaks:  # mostly the words of the last model once more
+        yield from transcript.of(span_outputs(root), root.end)
 
 
 def _around(
@@ -323,8 +341,10 @@ def _tool_items(span: Span) -> Iterator[Item]:
     result = _gave_back(span.first(*TOOL_OUTPUTS))
     reply = tool_message(parsed(result))
     call_id = text(span.first(*TOOL_IDS)) or (reply.source_id if reply else None) or span.id
-    given = parsed(span.first(*TOOL_INPUTS) or tool_event(span, "gen_ai.tool.message", "content"))
-    given = _called_with(given)
+    given = span.first(*TOOL_INPUTS)  # of a call without arguments, an empty object
+    if given in (None, ""):
+        given = tool_event(span, "gen_ai.tool.message", "content")
+    given = _called_with(parsed(given))
     yield Called(tool=tool, arguments=given, source_id=call_id, at=span.start)
     if result is None:
         result = tool_event(span, "gen_ai.choice", "message")

@@ -194,11 +194,15 @@ def _call_span(span: Span, kind: Kind, findings: Findings) -> CallSpan:
 
 def usage_attributes(used: Amounts) -> dict[str, float]:
     """What was used, as attributes of a span that another format is read as."""
-    return {TOKENS[figure][0]: value for figure, value in used.items()}
+    return {COSTS[0][0] if figure == "cost" else TOKENS[figure][0]: value for figure, value in used.items()}
 
 
 def own_spans(
-    spans: Sequence[Span], roots: Sequence[Span], run: str, findings: Findings
+    spans: Sequence[Span],
+    roots: Sequence[Span],
+    run: str,
+    findings: Findings,
+    total: Amounts | None = None,
 ) -> tuple[KnownSpans, Spending]:
     """The agent's own spans, each with what it is, and what was spent; by others, under their own names."""
     kinds = _kinds(spans)
@@ -213,7 +217,8 @@ def own_spans(
     calls = ModelCalls(called)
     heads = set(calls.heads)
     root = next((place for place, (span, _) in enumerate(by_whom[""]) if span is roots[0]), 0)
-    total = called[root].usage if len(roots) == 1 and root not in heads else {}  # a call is no total of calls
+    if total is None:  # a call is no total of calls
+        total = called[root].usage if len(roots) == 1 and root not in heads else {}
     spent = calls.spent(total, run=run, findings=findings, apart=apart)
     own: KnownSpans = [
         (span, "frame" if kind == "model" and place not in heads else kind)
