@@ -39,6 +39,7 @@ from untaken.ledger import Run, Verdict, unread_runs
 from untaken.scoring import MissingRule
 from untaken.views import (
     FIRST_PAGE,
+    OF_HISTORY,
     OF_READINGS,
     WITHOUT_NOTES,
     Basis,
@@ -224,15 +225,18 @@ def derived(
     folder, digest, missing, verdicts, group = whose
     name = _make.__name__
     basis = _basis(folder, digest, _store) if is_kept(name) else None
-    found: Made | None = None if basis is None else load_kept(_store.path, name, basis.key(*whose[2:]))
+    keys = [] if basis is None else [basis.key(*whose[2:])]
+    found: Made | None = load_kept(_store.path, name, keys[0]) if keys else None
     if found is not None:
         return found
-    runs_chosen = (
-        evaluated(folder, digest, missing, verdicts, _store)
-        if group is None
-        else part(folder, digest, missing, verdicts, group, _store)
-    )
-    if name in WITHOUT_NOTES:
+    every = evaluated(folder, digest, missing, verdicts, _store)
+    runs_chosen = every if group is None else part(folder, digest, missing, verdicts, group, _store)
+    if basis is not None and name in OF_HISTORY:
+        keys.append(basis.history_key(every.runs.values(), runs_chosen.runs.values()))
+        found = load_kept(_store.path, name, keys[-1])
+    if found is not None:
+        made = found
+    elif name in WITHOUT_NOTES:
         counted = (folder, runs_chosen.counted, *whose[2:])
         made = _of_counted(counted, what, _make, _given, runs_chosen)
     else:
@@ -243,7 +247,8 @@ def derived(
         def keep() -> None:
             # Nothing else was read: nobody has changed anything meanwhile.
             if (state, runs_chosen.graphs, content(_store)) == (basis.state, basis.graphs, digest):
-                keep_answer(_store.path, name, basis.key(*whose[2:]), made)
+                for key in keys:
+                    keep_answer(_store.path, name, key, made)
 
         _made.put(keep)
     return made

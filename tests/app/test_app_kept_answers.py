@@ -13,6 +13,7 @@ from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from components.shared import after_saves, evaluating
+from untaken import counterfactual
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.facts.scaling.ledger_record import LedgerTable
@@ -128,6 +129,25 @@ def test_a_server_started_again_shows_decisions_and_waiting_signals_without_eval
     assert not was_read(folder)
     assert next(again) == before[1]
     assert not asked
+
+
+def test_after_a_verdict_or_under_another_rule_no_choice_is_worked_out_again(folder, monkeypatch) -> None:
+    def decisions(app: AppTest) -> tuple[str, list[object]]:
+        return shown(show_tab(go_to(app, "decisions"), "without-open", True))
+
+    before = decisions(session(folder, monkeypatch))
+    evaluating.keep_made().join()
+    with Workspace(folder) as store:
+        run = next(run for run in store.read_runs()[0] if not run.integrity.broken)
+        store.append_events(run, [Draft(Verdict, {"sub_goal": "polite", "passed": False, "by": "human:zoe"})])
+    gathered: list[object] = []
+    monkeypatch.setattr(counterfactual, "choices", lambda *given, **_: gathered.append(given))
+    app = started_again(folder, monkeypatch)
+    assert decisions(app)[1] == before[1]
+    app.sidebar.radio(key="rules_missing").set_value("drop").run()
+    assert decisions(app)[1] == before[1]
+    assert was_read(folder)
+    assert not gathered
 
 
 def test_a_server_started_again_lists_the_findings_without_scoring_a_run(folder: Path, monkeypatch) -> None:

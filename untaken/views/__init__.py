@@ -197,7 +197,8 @@ if TYPE_CHECKING:
         shown_status as shown_status,
     )
     from untaken.views.stored_answers import (
-        FIRST_PAGE as FIRST_PAGE, OF_READINGS as OF_READINGS, WITHOUT_NOTES as WITHOUT_NOTES, Basis as Basis,
+        Basis as Basis, FIRST_PAGE as FIRST_PAGE, OF_HISTORY as OF_HISTORY, OF_READINGS as OF_READINGS,
+        WITHOUT_NOTES as WITHOUT_NOTES,
         are_kept as are_kept, is_kept as is_kept, keep_answer as keep_answer, load_kept as load_kept,
     )
     from untaken.views.timeline import TimelineRow as TimelineRow

@@ -23,6 +23,7 @@ from untaken.counterfactual import Points, Signal
 from untaken.errors import Finding
 from untaken.facts import rules_of
 from untaken.judging import LabelledRates
+from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
@@ -58,6 +59,8 @@ OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
 """What other pages show of them, and what each is: loaded with its page."""
 WITHOUT_NOTES: Final = frozenset((*(made.__name__ for made in FIRST_PAGE), *OTHER_PAGES))
 """What follows from outcomes, scores and decisions alone: the same whatever notes and modes are written."""
+OF_HISTORY: Final = frozenset(("choice_review", "signals_waiting"))
+"""What follows from what the runs did alone: the same whatever verdicts are given, and however they count."""
 OF_READINGS: Final = ("groups", "authors", "unread")
 """What every page shows of the runs and findings that were read, under any rule."""
 _KINDS: Final[Mapping[str, Any]] = {
@@ -93,6 +96,11 @@ class Basis(NamedTuple):
     def key(self, *rules: object) -> str:
         """The key of answers under some rules."""
         return key_of(self.state, rules_of(self.graphs), self.taught, *rules)
+
+    def history_key(self, taught: Iterable[Run], chosen: Iterable[Run]) -> str:
+        """The key of an answer `OF_HISTORY` of chosen runs; the memory was `taught` by some."""
+        did = [[(run.digest, run.integrity.broken) for run in some] for some in (taught, chosen)]
+        return key_of(self.taught, *did)
 
 
 def is_kept(what: str) -> bool:
