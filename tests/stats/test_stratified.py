@@ -95,12 +95,12 @@ def test_one_against_one_in_each_stratum_takes_six_as_the_sign_test_does(strata:
         np.zeros(2 * strata, int),
     )
     found = mean_differences(first.astype(float), first, numbers, one, comparisons=1)
-    assert (found.value[0], found.low[0] > 0) == (1.0, decides)
+    assert (found[0][0], found[1][0] > 0) == (1.0, decides)
     swapped = mean_differences(first.astype(float), ~first, numbers, one, comparisons=1)
-    assert (swapped.value[0], swapped.high[0]) == (-found.value[0], -found.low[0])
+    assert (swapped[0][0], swapped[2][0]) == (-found[0][0], -found[1][0])
 
 
 def test_strata_with_one_option_or_without_variation_have_no_mean_difference() -> None:
     values, first = np.array([1.0, 0.0, 1.0, 1.0]), np.array([True, True, True, False])
     one = np.zeros(4, dtype=int)
-    assert np.isnan(mean_differences(values, first, np.array([0, 0, 1, 1]), one, comparisons=1).value[0])
+    assert np.isnan(mean_differences(values, first, np.array([0, 0, 1, 1]), one, comparisons=1)[0][0])

@@ -82,10 +82,6 @@ class LineFault(ValueError):
         self.column = column
 
 
-class _Misfit(ValueError):
-    """An event to look at again: free JSON too deep or with an integer too large, a moment not in UTC."""
-
-
 def decode_lines(lines: list[bytes]) -> Iterable[AnyEvent | LineFault]:
     """The event of each line, or why it is none (see `decode_event`)."""
     try:
@@ -97,7 +93,7 @@ def decode_lines(lines: list[bytes]) -> Iterable[AnyEvent | LineFault]:
                 _refuse_misfits(events)
                 return events
     # IndexError: a line shorter than its tag.
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError, _Misfit):
+    except (msgspec.MsgspecError, ValueError, RecursionError, IndexError):
         pass
     return map(_decoded, lines)  # one by one as they are asked for: a reader may stop among them
 
@@ -110,10 +106,10 @@ def _decoded(line: bytes) -> AnyEvent | LineFault:
 
 
 def _refuse_misfits(events: Sequence[AnyEvent]) -> None:
-    """Raises `_Misfit` where a moment is not in UTC, or free JSON not within the limits."""
+    """Raises `ValueError` where a moment is not in UTC, or free JSON not within the limits."""
     for event in events:
         if event.ts.tzinfo is not UTC:  # in UTC, it may be before the year 1 or after 9999
-            raise _Misfit
+            raise ValueError
         open_field = OPEN_FIELDS.get(type(event))
         if open_field is not None and type(value := open_field(event)) is not str and value is not None:
             _count_keys(value, _JSON_DEPTH - 1)
@@ -149,7 +145,7 @@ def _decoded_as(line: bytes) -> tuple[AnyEvent, bool]:
         # Else `_examine` tries what the moment is in UTC.
         if event.ts.tzinfo is UTC and _has_no_twin_keys(line):
             return event, False
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, _Misfit):
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         pass
     return _examine(line), False
 
@@ -170,7 +166,7 @@ def _has_no_twin_keys(line: bytes) -> bool:
 
 
 def _count_keys(value: Any, room: int) -> int:
-    """Keys of all objects in `value`; raises `_Misfit` beyond `room` levels or 64-bit integers."""
+    """Keys of all objects in `value`; raises `ValueError` beyond `room` levels or 64-bit integers."""
     keys = 0
     kind = type(value)
     if kind is dict:
@@ -183,10 +179,10 @@ def _count_keys(value: Any, room: int) -> int:
             continue
         if kind is dict or kind is list:
             if room <= 1:
-                raise _Misfit
+                raise ValueError
             keys += _count_keys(child, room - 1)
         elif kind is int and not INTEGER_LOW <= child <= INTEGER_HIGH:
-            raise _Misfit
+            raise ValueError
     return keys
 
 

@@ -182,17 +182,9 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-class MeanDifferences(NamedTuple):
-    """Mean of the first option minus that of the second inside strata, with its 95% interval: columns."""
-
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
 def mean_differences(
     values: np.ndarray, first: np.ndarray, stratum: np.ndarray, comparison: np.ndarray, *, comparisons: int
-) -> MeanDifferences:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """D = Σ wₖdₖ / Σ wₖ with wₖ = n₁ₖn₀ₖ / (n₁ₖ + n₀ₖ), and the interval whose ends a test of D = 0 decides.
 
     The variance is that under shuffling inside strata, Σ wₖSₖ² / (Σ wₖ)², Sₖ² being the variance of all
@@ -208,7 +200,8 @@ def mean_differences(
         comparisons: how many there are.
 
     Returns:
-        NaN where no stratum has both options, or nothing varies in any that has.
+        The mean of the first option minus that of the second inside strata, and the ends of its 95%
+        interval: columns, NaN where no stratum has both options, or nothing varies in any that has.
     """
     strata = int(stratum.max(initial=0)) + 1
     place = comparison * strata + stratum
@@ -228,7 +221,7 @@ def mean_differences(
         )
         value = np.where(spread > _NO_SPREAD, weighted / weight, np.nan)
         reach = stdtrit(spread**2 / fourth, _UPPER) * np.sqrt(spread) / weight
-    return MeanDifferences(value, value - reach, value + reach)
+    return value, value - reach, value + reach
 
 
 def _score(counts: np.ndarray, found: float, difference: float) -> float:

@@ -17,7 +17,16 @@ from typing import Any, Final
 import msgspec
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Draft, HeldLedger, HeldLedgers, LedgerWriter, heads_path, heads_text, load_heads
+from untaken.ledger import (
+    Draft,
+    HeldLedger,
+    HeldLedgers,
+    LedgerWriter,
+    heads_path,
+    heads_text,
+    load_heads,
+    run_of,
+)
 from untaken.plans import PlanGraph, save_graph
 from untaken.traces.format_info import FieldCount, FileLoss
 
@@ -29,13 +38,6 @@ _SLUG_CHARS: Final = 120
 _SAFE: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
-
-
-class _Line(msgspec.Struct):
-    run_id: str
-
-
-_RUN: Final = msgspec.json.Decoder(_Line)
 
 
 def file_stem(text: str) -> str:
@@ -144,7 +146,7 @@ class Output:
         heads = held.heads if held else load_heads(heads_path(path))
         left = {run_id: head for run_id, head in heads.items() if run_id not in run_ids}
         with before:
-            lines = [line for line in before if _RUN.decode(line).run_id in left]
+            lines = [line for line in before if run_of(line) in left]
         if not left:
             self._ledgers.remove(name)
             path.unlink(missing_ok=True)

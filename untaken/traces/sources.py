@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 from zipfile import ZipInfo
 
 import zstandard
@@ -35,17 +35,6 @@ _NAME_CHARS: Final = 1024
 COMPRESSED: Final = (".gz", ".zst")
 HEAD_BYTES: Final = 64 * limits.KIB
 """Size of the sample from the start of a file that identifies its format."""
-
-
-class SourcePlace(Protocol):
-    """Where a file's bytes are."""
-
-    @property
-    def size(self) -> int:
-        """Number of bytes, as stored."""
-
-    def pieces(self) -> Iterator[bytes]:
-        """Its bytes, as stored, piece by piece."""
 
 
 class OnDisk(Struct, frozen=True, kw_only=True):
@@ -103,6 +92,10 @@ class InArchive(Struct, frozen=True, kw_only=True):
     def pieces(self) -> Iterator[bytes]:
         """Its bytes, piece by piece."""
         return self.archive.pieces(self.member, _CHUNK)
+
+
+SourcePlace = OnDisk | InMemory | InArchive
+"""Where a file's bytes are."""
 
 
 class Source(Struct, frozen=True, kw_only=True):

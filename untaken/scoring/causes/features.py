@@ -67,13 +67,6 @@ Attempts = tuple[str, tuple[int, ...]]
 """What a check expects, as a digest, and the `seq` of the attempts at it."""
 
 
-class Stated(NamedTuple):
-    """What a run states of some attempts; `unseen`: values that it was never shown are among the expected."""
-
-    causes: tuple[StatedCause, ...]
-    unseen: bool
-
-
 class RunFeatures(Struct, frozen=True, array_like=True):
     """The features of a run, and what else is asked of it when many failed runs are looked at.
 
@@ -90,7 +83,7 @@ class RunFeatures(Struct, frozen=True, array_like=True):
     scopes: dict[str, int]
     errors: dict[Feature, tuple[int, float]]
     refused: frozenset[int]
-    stated: dict[Attempts, Stated]
+    stated: dict[Attempts, tuple[tuple[StatedCause, ...], bool]]
 
     @classmethod
     def of(cls, run: Run) -> RunFeatures:

@@ -16,7 +16,6 @@ from untaken.scoring.causes.features import (
     FEATURES,
     Attempts,
     RunFeatures,
-    Stated,
     StatedCause,
     encoded_features,
 )
@@ -70,8 +69,10 @@ def stated_of(one: BlamedRun, passed: Mapping[str, Sequence[Run]]) -> tuple[Stat
     """`stated_causes`, found once: runs may have to be read again for them."""
     siblings, key = passed.get(one.run.task_id, ()), one.attempts
     alone = RunFeatures.of(one.run).stated.get(key)
-    if alone and not (alone.unseen and siblings):
-        return alone.causes
+    if alone:
+        causes, unseen = alone
+        if not (unseen and siblings):
+            return causes
     known: _Beside = one.run.__dict__.setdefault(_BESIDE, {})
     beside = *key, tuple([run.digest for run in siblings])
     if beside not in known:
@@ -92,7 +93,7 @@ def take_features(run: Run, score: RunScore, graph: PlanGraph) -> None:
         for undone in undone_in_order(score, graph, run):
             node = nodes[undone.node.sub_goal]
             one = BlamedRun(run=run, node=node, events=undone.events, moment=undone.place)
-            features.stated[one.attempts] = Stated(tuple(stated_causes(one)), _lacks_values(one))
+            features.stated[one.attempts] = tuple(stated_causes(one)), _lacks_values(one)
     run.__dict__[FEATURES] = encoded_features(run)
 
 
