@@ -154,8 +154,8 @@ def test_a_server_started_again_lists_the_findings_without_scoring_a_run(folder:
     before = shown(go_to(session(folder, monkeypatch), "data"))
     assert "Findings" in before[0]
     app = started_again(folder, monkeypatch)
-    scored: list[str] = []
-    monkeypatch.setattr(LedgerTable, "scored", lambda _, place, source: scored.append(source.digest))
+    scored: list[int] = []
+    monkeypatch.setattr(LedgerTable, "scored", lambda _, place: scored.append(place))
     assert shown(go_to(app, "data")) == before
     assert not scored
 

@@ -210,10 +210,10 @@ class KeptLedger(Protocol):
     def same(self) -> Same:
         """What its runs share with others."""
 
-    def source(self, about: RunRecord) -> RunSource:
-        """Where a run is read again."""
+    def source(self, place: int) -> RunSource:
+        """Where the run at a place in the table is read again."""
 
-    def scored(self, place: int, source: RunSource) -> ScoreRecord | None:
+    def scored(self, place: int) -> ScoreRecord | None:
         """The score of the run at a place in the table; ``None`` where nobody has asked for it."""
 
 
@@ -310,7 +310,7 @@ class DistantRun(Run):
     @cached_property
     def at(self) -> RunSource:
         """Where it is read again."""
-        return self.ledger.source(self.about)
+        return self.ledger.source(self.place)
 
     @cached_property
     def scoring(self) -> tuple[GraphSet | None, tuple[str, ...]]:
@@ -320,7 +320,7 @@ class DistantRun(Run):
     @cached_property
     def scored(self) -> ScoreRecord | None:
         """Its score; ``None`` where nobody has asked for it."""
-        return self.ledger.scored(self.place, self.at)
+        return self.ledger.scored(self.place)
 
     @cached_property
     def _same(self) -> Same:

@@ -95,8 +95,9 @@ class LedgerTable:
         """The runs, in the order of the ledger."""
         return [DistantRun(about, self, place) for place, about in enumerate(self._record.runs)]
 
-    def source(self, about: RunRecord) -> RunSource:
-        """Where a run is read again."""
+    def source(self, place: int) -> RunSource:
+        """Where the run at a place is read again."""
+        about = self._record.runs[place]
         return RunSource(about, (self._path and about.lines(self._path)) or self._ledger)
 
     def kept_score(self, place: int) -> KeptScore | None:
@@ -106,7 +107,7 @@ class LedgerTable:
         ending, own = self._record.scores[place]
         return KeptScore(self._record.endings[ending], own)
 
-    def scored(self, place: int, source: RunSource) -> ScoreRecord | None:
+    def scored(self, place: int) -> ScoreRecord | None:
         """The score of the run at a place; its detail is worked out from its lines when somebody looks."""
         if self._scoring is None:
             return None
@@ -120,7 +121,7 @@ class LedgerTable:
         own = _own.decode(kept)
 
         def detail() -> ScoreDetail:
-            run = source()
+            run = self.source(place)()
             graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
             if isinstance(graph, Unscored):
                 raise TypeError("a run with a score has a plan graph")
