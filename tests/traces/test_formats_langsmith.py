@@ -96,6 +96,8 @@ CASES = [
     *(case(f"text that is no literal stays text: {written[:20]}",
            root(FIRST, tool({"input": written}), SECOND), calls=[("look", {"input": written})])
       for written in TEXTS),
+    case("an answer that is JSON is the text that it was", root(FIRST, tool({}, '{"day": 1}'), SECOND),
+         answers=[('{"day": 1}', True)]),
     case("runs that the command line wrote keep their tree", lines(*RENAMED), agent="desk",
          run="langsmith/r0"),
 ]  # fmt: skip

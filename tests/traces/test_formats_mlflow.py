@@ -84,6 +84,8 @@ CASES = [
     case("spans that an artifact keeps alone",
          {"spans": [{**ALONE, "status_code": "ERROR"}], "request": "{}"}, run="mlflow/tr-9",
          calls=[("look", {})], answers=[("x", False)]),
+    case("an answer that is JSON is the text that it was",
+         trace(AGENT, FIRST, span(2, "TOOL", "look", {}, '{"day": 1}')), answers=[('{"day": 1}', True)]),
     case("what LangChain wrote of a tool is its arguments and its answer",
          trace(AGENT, FIRST, span(2, "TOOL", "look", "{'day': 1}", CLOSED)), calls=[("look", {"day": 1})],
          answers=[("closed", False)]),

@@ -27,6 +27,8 @@ LOOK = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "l
 AGENT = span(0, "agent", name="clerk", tools=["look"])
 FIRST = span(1, "generation", input=[GO], output=[LOOK], model="gpt-x")
 CALL = span(2, "function", name="look", input='{"day": 1}', output="monday")
+JSON = '{"day": "monday"}'
+WRITTEN = span(2, "function", name="look", input="{}", output=JSON)
 SECOND = span(3, "generation", input=[GO, LOOK, SEEN], output=[DONE], model="gpt-x")
 THIRD = span(4, "generation", input=[GO, LOOK, SEEN, DONE, GO], output=[DONE])
 ANSWER = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}
@@ -51,6 +53,8 @@ CASES = [
     case("what is said twice is there twice", lines(TRACE, FIRST, CALL, SECOND, THIRD), said=SAID * 2),
     case("a handoff is a call", lines(TRACE, AGENT, span(1, "handoff", from_agent="clerk", to_agent="cook")),
          calls=[("handoff", {"from_agent": "clerk", "to_agent": "cook"})]),
+    case("an answer that is JSON is the text that it was", lines(TRACE, AGENT, WRITTEN),
+         answers=[(JSON, True)]),
     case("a request to the exporter", {"data": [TRACE, AGENT, FIRST, CALL, SECOND]}, said=SAID),
     case("a trace that names its task", lines({**TRACE, "metadata": {"task_id": "refund-1"}}, AGENT),
          task="refund-1"),

@@ -7,17 +7,18 @@ the calls are those that the messages name.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from untaken.traces import otel
 from untaken.traces.importer import importer
 from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings, clip
-from untaken.traces.message_transcript import MessageTranscript
-from untaken.traces.messages import asked, is_message, message_items, replied, tokens_of
-from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
+from untaken.traces.messages import is_message, message_items, replied, tokens_of
 from untaken.traces.otel import SUCCESS
+from untaken.traces.otel_kinds import said_attributes, usage_attributes
+from untaken.traces.otel_spans import Span, span_of
 from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import first_text, mapping, moment, number, objects, parsed, text
 from untaken.traces.sample import Confidence, Sample
@@ -25,12 +26,14 @@ from untaken.traces.spending import USAGE, added, usage
 from untaken.traces.task_texts import described
 from untaken.traces.tidy import Places, under
 from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
-from untaken.traces.trace_run import Answered, Called, Item, TraceRun
+from untaken.traces.trace_run import Answered, TraceRun
 
 Node = Mapping[str, Any]
 
 UUID_CHARS: Final = 36
 MODELS: Final = ("llm", "chat_model")
+KINDS: Final = {**dict.fromkeys(MODELS, "generation"), "tool": "tool"}
+"""What a run is, and what Langfuse calls it."""
 OBJECTS: Final = ("inputs", "outputs", "extra", "feedback_stats", "serialized", "events")
 TOKENS: Final = {
     **USAGE,
@@ -112,41 +115,63 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
     ordered = sorted(runs, key=lambda n: text(n.get("dotted_order")) or text(n.get("start_time")) or "")
     known = {text(node.get("id")) for node in ordered}
     root = next((node for node in ordered if text(node.get("parent_run_id")) not in known), ordered[0])
-    whose = _apart(ordered)
-    own = [node for node in ordered if text(node.get("id")) not in whose]
-    others, apart = spent_apart(_by_whose(ordered, whose))
-    calls = ModelCalls([_call_span(node, findings) for node in own])
-    models = [own[place] for place in calls.heads]
-    run_id = f"langsmith/{trace}"
-    # A call is no total of calls.
-    total = {} if root.get("run_type") in MODELS else usage(root, findings, TOKENS)
-    spent = calls.spent(total, run=run_id, findings=findings, apart=apart)
-    (success, named), feedback = _feedback(root, findings)
-    session = first_text([_metadata(root)], ("thread_id", "session_id"))
-    task = text(_metadata(root).get("task_id")) or text(root.get("reference_example_id"))
-    return TraceRun(
-        run_id=run_id,
-        agent=text(root.get("name")) or "unknown-agent",
-        task_id=task or trace,
-        record=ordered,
-        model=next((m for node in models if (m := _model(node))), None),
-        version=first_text(map(_metadata, ordered), VERSIONS),
-        prompt_version=first_text(map(_metadata, ordered), PROMPT_VERSIONS),
-        items=list(_items(root, own, {id(node) for node in models}, findings)),
-        started=_at(root, "start_time", findings),
-        finished=_at(root, "end_time", findings),
-        success=success,
-        outcome_named=named,
-        cost=spent.cost,
-        steps=len(models) or None,
-        error=_error(root),
-        metrics={**spent.tokens, **others, **feedback},
-        metadata={
-            "format": "langsmith",
-            **({"session": session} if session else {}),
-            **described(root.get("inputs"), root.get("reference_outputs")),
-        },
+    run = otel.trace_run(
+        [_span(node, trace, findings) for node in ordered],
+        findings,
+        run_id=f"langsmith/{trace}",
+        # A call is no total of calls.
+        total={} if root.get("run_type") in MODELS else usage(root, findings, TOKENS),
+        root_speaks="both",
     )
+    run.agent = text(root.get("name")) or "unknown-agent"
+    run.task_id = text(_metadata(root).get("task_id")) or text(root.get("reference_example_id")) or trace
+    run.record = ordered
+    run.version = first_text(map(_metadata, ordered), VERSIONS)
+    run.prompt_version = first_text(map(_metadata, ordered), PROMPT_VERSIONS)
+    run.started, run.finished = _at(root, "start_time", findings), _at(root, "end_time", findings)
+    (run.success, run.outcome_named), feedback = _feedback(root, findings)
+    run.error = _error(root)
+    run.metrics |= feedback
+    session = first_text([_metadata(root)], ("thread_id", "session_id"))
+    run.metadata = {
+        "format": "langsmith",
+        **({"session": session} if session else {}),
+        **described(root.get("inputs"), root.get("reference_outputs")),
+    }
+    return run
+
+
+def _span(node: Node, trace: str, findings: Findings) -> Span:
+    """The run of a part as the span that it is."""
+    kind, outputs, error = str(node.get("run_type")), mapping(node.get("outputs")), _error(node)
+    given, gave = node.get("inputs"), node.get("outputs")
+    failed, ended = error is not None or node.get("status") == "error", node.get("end_time") is not None
+    used = usage(node, findings, TOKENS)
+    if kind in MODELS:  # of what is around them, the outputs are those of the model
+        replies = tokens_of(replied(outputs), findings) or tokens_of([outputs], findings)
+        used = {**added(replies), **used}  # what the run says of itself goes first
+    elif kind == "tool":
+        given, gave = _given(node), outputs.get("output", outputs) if outputs or error is None else None
+        message = next(message_items(mapping(gave)), None) if is_message(gave) else None
+        if isinstance(message, Answered):
+            gave, failed = message.content, failed or message.ok is False
+    plain = {
+        "trace_id": trace,
+        "span_id": node.get("id"),
+        "parent_id": node.get("parent_run_id"),
+        "name": node.get("name"),
+        "start_time": node.get("start_time"),
+        "end_time": node.get("end_time"),
+        # One without an end was under way.
+        "status": {"code": "error" if failed else "ok" if ended else None, "message": error},
+        "attributes": {
+            **said_attributes(KINDS.get(kind, "other"), given, gave),
+            "gen_ai.request.model": _model(node) if kind in MODELS else None,
+            "gen_ai.tool.call.id": node.get("id"),
+            **usage_attributes(used),
+        },
+    }
+    return span_of(plain, findings)
 
 
 def _model(node: Node) -> str | None:
@@ -165,81 +190,11 @@ def _feedback(root: Node, findings: Findings) -> tuple[tuple[bool | None, bool],
     return agreed([(name, value == 1) for name, value in named if value in (0, 1)], findings), found
 
 
-def _apart(runs: Sequence[Node]) -> dict[str, str]:
-    """Whose the runs are that are not the agent's."""
-    ids = [(text(node.get("id")) or "", text(node.get("parent_run_id"))) for node in runs]
-    chains = {
-        text(node.get("id")) or "": text(node.get("name")) or ""
-        for node in runs
-        if node.get("run_type") == "chain"
-    }
-    return spans_apart(ids, (), chains)
-
-
-def _by_whose(runs: Sequence[Node], whose: Mapping[str, str]) -> dict[str, list[CallSpan]]:
-    found: dict[str, list[CallSpan]] = {}
-    for node in runs:
-        if (who := whose.get(text(node.get("id")) or "")) is not None:
-            found.setdefault(who, []).append(_call_span(node, Findings(None)))
-    return found
-
-
-def _call_span(node: Node, findings: Findings) -> CallSpan:
-    kind, output = node.get("run_type"), mapping(node.get("outputs"))
-    used = usage(node, findings, TOKENS)
-    if kind in MODELS:  # of what is around them, the outputs are those of the model
-        replies = tokens_of(replied(output), findings) or tokens_of([output], findings)
-        used = {**added(replies), **used}  # what the run says of itself goes first
-    return CallSpan(
-        id=text(node.get("id")) or "",
-        parent=text(node.get("parent_run_id")) or "",
-        role="model" if kind in MODELS else "tool" if kind == "tool" else "other",
-        start=_at(node, "start_time", findings),
-        end=_at(node, "end_time", findings),
-        maker=("", text(node.get("name")) or ""),
-        model=_model(node),
-        speaks=bool(node.get("inputs") or output),
-        failed=_error(node) is not None,
-        usage=used,
-        words=lambda: (asked(node.get("inputs")), replied(output)),
-    )
-
-
-def _items(root: Node, ordered: Sequence[Node], calls: Collection[int], findings: Findings) -> Iterator[Item]:
-    """What was said and done; of the runs of models, only those of `calls` are read."""
-    transcript = MessageTranscript(calls=not any(node.get("run_type") == "tool" for node in ordered))
-    yield from transcript.of(asked(root.get("inputs")), _at(root, "start_time", findings))
-    for node in ordered:
-        began, ended = _at(node, "start_time", findings), _at(node, "end_time", findings)
-        if id(node) in calls:
-            yield from transcript.of(asked(node.get("inputs")), began)
-            yield from transcript.reply(replied(node.get("outputs")), ended)
-        elif node.get("run_type") == "tool":
-            call_id = text(node.get("id"))
-            yield Called(tool=node.get("name"), arguments=_given(node), source_id=call_id, at=began)
-            if ended is not None or node.get("error") is not None:  # else the call was under way
-                yield _answer(node, call_id, ended)
-    # Mostly the words of the last model once more; an agent may also put them together itself.
-    yield from transcript.of(replied(root.get("outputs")), _at(root, "end_time", findings))
-
-
 def _given(node: Node) -> Any:
     """What a tool was called with; the tracer of LangChain writes it as text, as Python does."""
     inputs = node.get("inputs")
     written = inputs.get("input") if isinstance(inputs, dict) and len(inputs) == 1 else None
     return mapping(written_object(written)) or inputs
-
-
-def _answer(node: Node, call_id: str | None, ended: datetime | None) -> Answered:
-    """What a tool gave back: text, an object, or a message with a status of its own."""
-    error = _error(node)
-    outputs = mapping(node.get("outputs"))
-    given = outputs.get("output", outputs)
-    message = next(message_items(given), None) if is_message(given) else None
-    reply = message if isinstance(message, Answered) else Answered(content=given)
-    failed = error is not None or node.get("status") == "error" or reply.ok is False
-    content = error if error is not None and not outputs else reply.content
-    return Answered(content=content, source_id=call_id, ok=not failed, at=ended)
 
 
 def _read(files: TraceFiles) -> Iterator[TraceRun]:

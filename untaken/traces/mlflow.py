@@ -17,7 +17,7 @@ from untaken.traces import otel
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.otel import SUCCESS, TASK
-from untaken.traces.otel_kinds import usage_attributes
+from untaken.traces.otel_kinds import said_attributes, usage_attributes
 from untaken.traces.otel_spans import Span, attributes_of, spans_of
 from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import amount, first_text, mapping, number, objects, parsed, text
@@ -141,7 +141,7 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
         findings,
         run_id=f"mlflow/{trace}",
         total=_spent(about.get("mlflow.trace.tokenUsage"), about.get("mlflow.trace.cost"), findings),
-        root_speaks=True,
+        root_speaks="reply",
     )
     served = first_text([mapping(document.get("databricks_request"))], SERVED)
     run.agent = served or next((span.name for span in ordered if _kind(span) == "AGENT"), root.name)
@@ -165,9 +165,7 @@ def _otel_span(span: Span, findings: Findings) -> Span:
     kind, given = _kind(span), span.attributes.get(INPUTS)
     model = text(span.attributes.get(MODEL)) or text(mapping(given).get("model"))
     attributes = {
-        "langfuse.observation.type": KINDS.get(kind, "other"),
-        "langfuse.observation.input": given,
-        "langfuse.observation.output": span.attributes.get(OUTPUTS),
+        **said_attributes(KINDS.get(kind, "other"), given, span.attributes.get(OUTPUTS)),
         "gen_ai.request.model": model if kind in MODELS else None,
         **usage_attributes(_spent(span.attributes.get(TOKENS), span.attributes.get(COST), findings)),
     }

@@ -6,25 +6,31 @@ leaves out what a response span said; where a processor of one's own added it, i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from untaken.traces import otel
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
-from untaken.traces.message_transcript import MessageTranscript
-from untaken.traces.messages import FIELDS, asked, replied
-from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
-from untaken.traces.readings import first_text, mapping, moment, objects, text
+from untaken.traces.messages import FIELDS
+from untaken.traces.otel_kinds import said_attributes, usage_attributes
+from untaken.traces.otel_spans import span_of
+from untaken.traces.readings import first_text, mapping, objects, text
 from untaken.traces.sample import Sample
 from untaken.traces.spending import USAGE, usage
 from untaken.traces.tidy import Places
 from untaken.traces.trace_records import TraceFiles, Traces, trace_converter
-from untaken.traces.trace_run import Answered, Called, Item, TraceRun
+from untaken.traces.trace_run import TraceRun
 
 Span = Mapping[str, Any]
 
 MODELS: Final = ("generation", "response")
+KINDS: Final = {
+    **dict.fromkeys(MODELS, "generation"),
+    **dict.fromkeys(("function", "handoff"), "tool"),
+    "agent": "agent",
+}
+"""What a span is, and what Langfuse calls it."""
 INPUTS: Final = ("input", "_input")
 OUTPUTS: Final = ("output", "response", "_response")
 _USAGE: Final = tuple(key for keys in USAGE.values() for key in keys)
@@ -66,64 +72,57 @@ def _type(span: Span) -> str:
     return text(mapping(data.get("data")).get("sdk_span_type")) or text(data.get("type")) or ""
 
 
-def _at(span: Span, name: str, findings: Findings) -> datetime | None:
-    return moment(span.get(name), findings, name)
-
-
 def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Findings) -> TraceRun:
     """The run of one trace."""
     # ISO 8601 sorts as text.
     ordered = sorted(spans, key=lambda span: (text(span.get("started_at")) or "", text(span.get("id")) or ""))
     trace_id = text(trace.get("id")) or first_text(ordered, ("trace_id",)) or "trace"
-    about = [(text(span.get("id")) or "", span) for span in ordered]
-    named = {name: text(_data(span).get("name")) or "" for name, span in about if _type(span) == "agent"}
-    whose = spans_apart([(name, text(span.get("parent_id"))) for name, span in about], (), named)
-    own = [span for span in ordered if text(span.get("id")) not in whose]
-    players = [_call_span(span, Findings(None)) for span in ordered if text(span.get("id")) in whose]
-    others, _ = spent_apart({"user": players})  # no total is recorded that may include them
-    calls = ModelCalls([_call_span(span, findings) for span in own])
-    models = [own[place] for place in calls.heads]
-    run_id = f"openai-agents/{trace_id}"
-    spent = calls.spent({}, run=run_id, findings=findings)
-    agents = (text(_data(span).get("name")) for span in own if _type(span) == "agent")
-    ends = [at for span in ordered if (at := _at(span, "ended_at", findings))]
-    metadata = {"format": "openai-agents", "workflow": text(trace.get("workflow_name"))}
-    metadata["group"] = text(trace.get("group_id"))
-    return TraceRun(
-        run_id=run_id,
-        agent=next((a for a in agents if a), None) or metadata["workflow"] or "unknown-agent",
-        task_id=text(mapping(trace.get("metadata")).get("task_id")) or trace_id,
-        record=[trace, ordered],
-        model=next((m for span in models if (m := _model(span))), None),
-        items=list(_items(own, {id(span) for span in models}, findings)),
-        started=next((at for span in ordered if (at := _at(span, "started_at", findings))), None),
-        finished=max(ends) if ends else None,
-        steps=len(models) or None,
-        # The error of a tool is its answer.
-        error=next((e for span in ordered if _type(span) != "function" and (e := _error(span))), None),
-        metrics={**spent.tokens, **others, **_guardrails(ordered)},
-        metadata={name: value for name, value in metadata.items() if value is not None},
-    )
+    workflow = text(trace.get("workflow_name"))
+    about = {"trace_id": trace_id, "resource": {"service.name": workflow or "unknown-agent"}}
+    known = [span_of({**about, **_plain(span, findings)}, findings) for span in ordered or [{}]]
+    run = otel.trace_run(known, findings, run_id=f"openai-agents/{trace_id}", total={})
+    run.task_id = text(mapping(trace.get("metadata")).get("task_id")) or trace_id
+    run.record = [trace, ordered]
+    # The error of a tool is its answer.
+    run.error = next((e for span in ordered if _type(span) != "function" and (e := _error(span))), None)
+    run.metrics |= _guardrails(ordered)
+    metadata = {"format": "openai-agents", "workflow": workflow, "group": text(trace.get("group_id"))}
+    run.metadata = {name: value for name, value in metadata.items() if value is not None}
+    speaking = sum(_type(span) in MODELS and _given_and_reply(span) != (None, None) for span in ordered)
+    if (silent := (run.steps or 0) - speaking) > 0:
+        message = f"{silent} response spans hold an id and no text: what was said is not in the export"
+        hint = "Export from a trace processor of your own that adds the input and the response of each span."
+        findings.once("responses-left-out", message, hint=hint)
+    return run
 
 
-def _call_span(span: Span, findings: Findings) -> CallSpan:
-    data, kind = _data(span), _type(span)
+def _plain(span: Span, findings: Findings) -> dict[str, Any]:
+    """The span as one of OpenTelemetry, but for its trace."""
+    data, kind, ended = _data(span), _type(span), span.get("ended_at")
+    given, reply = _given_and_reply(span) if kind in KINDS else (None, None)
+    name = data.get("name")
+    if kind == "handoff":
+        given = {side: data[side] for side in ("from_agent", "to_agent") if data.get(side) is not None}
+        name, reply = "handoff", data.get("to_agent")
     counts = mapping(data.get("usage")) or mapping(_response(span).get("usage"))
-    given, reply = _given_and_reply(span)
-    return CallSpan(
-        id=text(span.get("id")) or "",
-        parent=text(span.get("parent_id")) or "",
-        role="model" if kind in MODELS else "tool" if kind == "function" else "other",
-        start=_at(span, "started_at", findings),
-        end=_at(span, "ended_at", findings),
-        maker=(kind, text(data.get("name")) or ""),
-        model=_model(span),
-        reply=text(data.get("response_id")),
-        speaks=given is not None or reply is not None,
-        failed=span.get("error") is not None,
-        usage=usage(counts, findings, place="span_data.usage."),
-        words=lambda: (asked(given), replied(reply)),
-    )
+    attributes = {
+        **said_attributes(KINDS.get(kind, "other"), given, reply),
+        "gen_ai.agent.name": name if kind == "agent" else None,
+        "gen_ai.request.model": _model(span) if kind in MODELS else None,
+        "gen_ai.response.id": data.get("response_id"),
+        **usage_attributes(usage(counts, findings, place="span_data.usage.")),
+    }
+    failed = bool(span.get("error"))
+    return {
+        "span_id": span.get("id"),
+        "parent_id": span.get("parent_id"),
+        "name": name,
+        "scope": {"name": kind},
+        "start_time": span.get("started_at"),
+        "end_time": ended,
+        "status": {"code": "error" if failed else "ok" if ended else None, "message": _error(span)},
+        "attributes": attributes,
+    }
 
 
 def _given_and_reply(span: Span) -> tuple[Any, Any]:
@@ -152,39 +151,6 @@ def _guardrails(spans: Sequence[Span]) -> dict[str, bool]:
         name = f"guardrail:{text(data.get('name')) or 'guardrail'}"
         found[name] = found.get(name, False) or data.get("triggered") is True
     return found
-
-
-def _items(spans: Sequence[Span], calls: Collection[int], findings: Findings) -> Iterator[Item]:
-    """What was said and done; of the spans of models, only those of `calls` are read."""
-    transcript = MessageTranscript(calls=not any(_type(span) == "function" for span in spans))
-    silent = 0
-    for span in spans:
-        data, began, ended = _data(span), _at(span, "started_at", findings), _at(span, "ended_at", findings)
-        kind = _type(span)
-        if kind in MODELS and id(span) in calls:
-            given, reply = _given_and_reply(span)
-            silent += given is None and reply is None
-            yield from transcript.of(asked(given), began)
-            yield from transcript.reply(replied(reply), ended)
-        elif kind == "function":
-            yield from _call(span, data.get("name"), data.get("input"), data.get("output"), findings)
-        elif kind == "handoff":
-            ends = {name: data[name] for name in ("from_agent", "to_agent") if data.get(name) is not None}
-            yield from _call(span, "handoff", ends, data.get("to_agent"), findings)
-    if silent:
-        message = f"{silent} response spans hold an id and no text: what was said is not in the export"
-        hint = "Export from a trace processor of your own that adds the input and the response of each span."
-        findings.once("responses-left-out", message, hint=hint)
-
-
-def _call(span: Span, tool: Any, arguments: Any, answer: Any, findings: Findings) -> Iterator[Item]:
-    call_id = text(span.get("id"))
-    error = _error(span)
-    ended = _at(span, "ended_at", findings)
-    yield Called(tool=tool, arguments=arguments, source_id=call_id, at=_at(span, "started_at", findings))
-    if ended is not None or error is not None:
-        content = answer if answer is not None else error or ""
-        yield Answered(content=content, source_id=call_id, ok=error is None, at=ended)
 
 
 def _read(files: TraceFiles) -> Iterator[TraceRun]:

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
@@ -105,6 +105,8 @@ READ: Final = (
 CREATED: Final = "create_agent"
 """An operation that makes an agent, which does nothing yet."""
 UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+RootSpeaks = Literal["", "reply", "both"]
+"""What of a root is said besides: what it gave, or also what it was given."""
 _FRAMES: Final = 20
 """How many spans around the calls of models are asked for what was said."""
 EVENTS: Final = (
@@ -150,7 +152,7 @@ def trace_run(
     *,
     run_id: str = "",
     total: Amounts | None = None,
-    root_speaks: bool = False,
+    root_speaks: RootSpeaks = "",
 ) -> TraceRun:
     """The run of one trace.
 
@@ -159,7 +161,7 @@ def trace_run(
         findings: of the file.
         run_id: by default what the root says that it is.
         total: what the trace spent, where its spans are not what says it.
-        root_speaks: whether what the root gave is said in the run, whatever its models said.
+        root_speaks: what the root was given and gave that is said in the run, whatever its models said.
     """
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min, span.id))
     known = {span.id for span in ordered}
@@ -266,12 +268,12 @@ def _passed(value: float | None, label: str | None, findings: Findings) -> bool 
     return bool(value) if value in (0, 1) else None  # anything between is not decided
 
 
-def _items(root: Span, own: KnownSpans, root_speaks: bool) -> Iterator[Item]:
+def _items(root: Span, own: KnownSpans, root_speaks: RootSpeaks) -> Iterator[Item]:
     kinds = {kind for _, kind in own}
     tools = {str(tool) for span, kind in own if kind == "tool" and (tool := span.first(*TOOL_NAMES))}
     transcript = MessageTranscript(calls="tool" not in kinds, tools=tools)
-    found: list[Item] = []
-    roles: set[str] = set()
+    found = list(transcript.of(span_inputs(root), root.start)) if root_speaks == "both" else []
+    roles = {item.role for item in found if isinstance(item, Utterance)}
     for span, kind in own:
         match kind:
             case "model":
@@ -301,7 +303,7 @@ def _around(
     """What the root was given or gave, or the first span of an agent or a chain that has it."""
     around = {span.parent for span, _ in own}
     frames = (s for s, kind in own if kind in ("agent", "frame") or (kind == "other" and s.id in around))
-    spans = [root, *frames]
+    spans = [root, *frames] if kind_of(root) != "tool" else [*frames]  # arguments are no words
     return next(filter(None, map(messages, spans[:_FRAMES])), [])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
@@ -195,6 +196,16 @@ def _call_span(span: Span, kind: Kind, findings: Findings) -> CallSpan:
 def usage_attributes(used: Amounts) -> dict[str, float]:
     """What was used, as attributes of a span that another format is read as."""
     return {COSTS[0][0] if figure == "cost" else TOKENS[figure][0]: value for figure, value in used.items()}
+
+
+def said_attributes(kind: str, given: Any, gave: Any) -> dict[str, Any]:
+    """What a span is, was given and gave, likewise; `kind` as Langfuse calls it.
+
+    A text is written as JSON, as tracers do: one that is JSON itself is no object.
+    """
+    said = {"langfuse.observation.input": given, "langfuse.observation.output": gave}
+    texts = {name: json.dumps(value) for name, value in said.items() if value and isinstance(value, str)}
+    return {"langfuse.observation.type": kind, **said, **texts}
 
 
 def own_spans(
