@@ -17,9 +17,9 @@ from untaken.errors import Unscored, number
 from untaken.numbers import counted, decimal, interval, percent, points, signed
 from untaken.views import (
     FORMATS,
+    RESTATES,
     data_needed,
     distinct,
-    groups_words,
     option_words,
     runs_against,
     situation_words,
@@ -41,7 +41,6 @@ WIDTHS: Final = {
     "q": st.column_config.NumberColumn(width=60),
 }
 """Pixels; they fit a screen 1,280 wide. Each option has its own successes beside it."""
-RESTATES: Final = "restates the plan's check"
 ROW: Final = 72
 """Pixels of a row: three lines. Streamlit wraps text in rows of more than 64."""
 
@@ -76,22 +75,24 @@ def _nothing(found: PlanEvaluation) -> None:
 
 
 def _counts(found: PlanEvaluation) -> None:
-    shuffled = number(found.shuffled_supported_share)
     more = f"; {len(found.silent):,} more have none" if found.silent else ""
-    named = f": {groups_words(found)}" if found.supported else ""
+    restating = found.groups["explains_the_verdict"]
+    by_chance = percent(number(found.shuffled_supported_share), 1)
     shown = (
+        (
+            "Findings",
+            f"{found.groups['found']:,}",
+            "supported at p ≤ 0.05, q ≤ 0.10"
+            + (f"; not counted: {restating:,} restating the plan's check" if restating else ""),
+        ),
+        (
+            "Alternatives supported",
+            f"{found.supported:,} of {found.alternatives:,}",
+            f"{percent(found.supported_share)} of what other runs of the task did in the same state; "
+            f"by chance alone {by_chance} (mean of {found.shuffles} shuffles within task and agent; does not "
+            "rule out confounding)",
+        ),
         ("Plan decisions", f"{found.decisions:,}", f"in {counted(len(found.runs), 'run')}{more}"),
-        ("Alternatives", f"{found.alternatives:,}", "that another run of the task took in the same state"),
-        (
-            "Supported",
-            percent(found.supported_share),
-            f"{found.supported:,} of {found.alternatives:,}{named}; p ≤ 0.05, q ≤ 0.10",
-        ),
-        (
-            "Supported by chance alone",
-            percent(shuffled, 1),
-            f"mean of {found.shuffles} random shuffles within task and agent; does not rule out confounding",
-        ),
     )
     cards.number_cards(*shown)
 

@@ -142,8 +142,8 @@ if TYPE_CHECKING:
         Edge as Edge, PlanLayout as PlanLayout, Point as Point, larger as larger, lay_out as lay_out,
     )
     from untaken.views.plan_words import (
-        LABELS as LABELS, alternative_words as alternative_words, data_needed as data_needed,
-        did_words as did_words, distinct as distinct, doing_words as doing_words,
+        LABELS as LABELS, RESTATES as RESTATES, alternative_words as alternative_words,
+        data_needed as data_needed, did_words as did_words, distinct as distinct, doing_words as doing_words,
         groups_words as groups_words, option_words as option_words, plan_silence as plan_silence,
         runs_against as runs_against, situation_words as situation_words,
         statement_in_units as statement_in_units,

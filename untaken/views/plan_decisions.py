@@ -163,7 +163,7 @@ STATEMENTS: Final[Columns[Statement]] = {
     "p": figure("two-sided p-value", "p", "p"),
     "q": figure("p after Benjamini and Hochberg, over the statements that can be tested", "q", "p"),
     "supported": truth("p ≤ 0.05, q ≤ 0.10 and at least 3 runs a side", "supported"),
-    "label": text("explains the verdict, or found", lambda s: LABELS[s.label]),
+    "label": text("explains the verdict (restates the plan's check), or found", lambda s: LABELS[s.label]),
     "group": count("nested group of a supported statement", "group"),
     "leads": truth("it represents its group", "leads"),
     "estimate": text("same_agent or between_agents", "estimate"),

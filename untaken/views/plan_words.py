@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     )
 
 LABELS: Final = {"explains_the_verdict": "explains the verdict", "found": "found"}
+RESTATES: Final = "restates the plan's check"
+"""What *explains the verdict* means, for a reader."""
 POWER: Final = (
     "A difference of 30 points is found in 59% of cases with 25 tasks of 4 trials, in 88% with 50 tasks of "
     "4 trials."
@@ -144,8 +146,8 @@ def verdict_words(statement: Statement) -> str:
     if not statement.supported:
         return f"Not supported: {statement.reason}."
     q = "" if isinstance(statement.q, Unscored) else f", q = {statement.q:.2g}"
-    explains = " Explains the verdict." if statement.label == "explains_the_verdict" else ""
-    return f"Supported{q}.{explains}"
+    restates = "" if statement.label == "found" else f"; {RESTATES}"
+    return f"Supported{q}{restates}."
 
 
 def groups_words(evaluation: PlanEvaluation) -> str:
