@@ -61,12 +61,12 @@ def panel(graph: PlanGraph) -> None:
     mark = _mark(graph.id, chosen.id)
     fields = _Fields(graph, chosen, mark)
     fields.names()
-    fields.links()
+    fields.others_of("deps", "Needs", "nothing")
     fields.check()
     with st.expander("When it is required", expanded=chosen.when is not None):
         fields.condition()
     fields.rules()
-    with st.expander("Description, kind, evidence"):
+    with st.expander("Weight, group, description", expanded=chosen.weight != 1 or bool(chosen.any_of)):
         fields.more()
     st.button("Delete this sub-goal", key=f"delete_{mark}", on_click=_delete, args=(chosen.id,))
 
@@ -131,7 +131,7 @@ class _Fields:
         return key
 
     def names(self) -> None:
-        """Id, title, critical, weight."""
+        """Id, title, critical."""
         left, right = st.columns(2)
         key = self.key("id", self.node.id)
         left.text_input("Id", key=key, max_chars=512, on_change=self.rename, args=(key,))
@@ -142,27 +142,21 @@ class _Fields:
         key = self.key("critical", self.node.critical)
         words = "reaching a later sub-goal without it is a violation"
         st.checkbox(f"{STAR} Critical: {words}", key=key, on_change=self.set, args=("critical", key))
-        key = self.key("weight", float(self.node.weight))
-        st.number_input(
-            "Weight: its share of the weighted completion, relative to the others", key=key,
-            min_value=0.0, max_value=float(limits.WEIGHT), step=0.5, on_change=self.set, args=("weight", key),
-        )  # fmt: skip
 
-    def links(self) -> None:
-        """What it needs; what any one of is enough."""
-        for field, label in (("deps", "Needs"), ("any_of", "Completed by any of")):
-            values = list(dict.fromkeys(getattr(self.node, field)))
-            key = self.key(field, values)
-            st.multiselect(
-                label,
-                dict.fromkeys([*self.others, *values]),  # a graph may name one twice
-                key=key,
-                format_func=text.name,
-                on_change=self.set,
-                args=(field, key),
-                placeholder="nothing" if field == "deps" else "not a group",
-            )
-            refusals.show(key)
+    def others_of(self, field: Field, label: str, empty: str) -> None:
+        """Which other sub-goals it names in a field."""
+        values = list(dict.fromkeys(getattr(self.node, field)))
+        key = self.key(field, values)
+        st.multiselect(
+            label,
+            dict.fromkeys([*self.others, *values]),  # a graph may name one twice
+            key=key,
+            format_func=text.name,
+            on_change=self.set,
+            args=(field, key),
+            placeholder=empty,
+        )
+        refusals.show(key)
 
     def check(self) -> None:
         """How it is checked that it is completed."""
@@ -273,7 +267,15 @@ class _Fields:
             matches(self.graph, call)
 
     def rules(self) -> None:
-        """Which actions serve it, as a small table."""
+        """Which actions serve it."""
+        if self.node.rules:
+            named = (text.label(rule.tool or rule.text or "", 40) for rule in self.node.rules)
+            st.caption(f"Actions that serve it: {', '.join(named)}")
+        with st.expander("Rules"):
+            self.rules_table()
+
+    def rules_table(self) -> None:
+        """The table to edit them in."""
         st.caption("Rules map actions to this sub-goal. The first matching rule in the graph wins.")
         rows = [rule_row(rule) for rule in self.node.rules]
         # An edit elsewhere does not reset the table, so that typed but unused cells stay.
@@ -295,7 +297,13 @@ class _Fields:
         refusals.show(self.rules_key())
 
     def more(self) -> None:
-        """What changes no number."""
+        """Its share, what any one of is enough, and what changes no number."""
+        key = self.key("weight", float(self.node.weight))
+        st.number_input(
+            "Weight: its share of the weighted completion, relative to the others", key=key,
+            min_value=0.0, max_value=float(limits.WEIGHT), step=0.5, on_change=self.set, args=("weight", key),
+        )  # fmt: skip
+        self.others_of("any_of", "Completed by any of", "not a group")
         key = self.key("description", self.node.description)
         st.text_area("Description", key=key, on_change=self.set, args=("description", key))
         key = self.key("kind", self.node.kind)
