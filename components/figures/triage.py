@@ -20,11 +20,14 @@ from .theme import message, themed
 
 ROW: Final = 60
 """Pixels: two lines of words above a bar, so that a phone shows both."""
-BAR: Final = 0.26
-"""Height of a bar, in rows."""
-GAP: Final = 0.05
-"""Between words and bar, in rows: an underscore does not touch it."""
-CHARS: Final = 52
+LINE: Final = 17
+"""Pixels of the second line of a long title."""
+BAR: Final = 16
+"""Height of a bar, in pixels."""
+GAP: Final = 3
+"""Between words and bar, in pixels: an underscore does not touch it."""
+CHARS: Final = 32
+"""Of a line: a phone is no wider."""
 BRIEF_CHARS: Final = 48
 ADVISED: Final = "✓"
 
@@ -52,12 +55,14 @@ def fix_first_bars(
     if not rows:
         return message("Nothing to fix", dark=dark)
     figure = go.Figure()
+    row = ROW + LINE * any(len(item.title) > CHARS for item in rows)
+    bar = BAR / row
     for y, item in enumerate(rows):
         if item.digest == marked:
-            figure.add_hrect(y0=y + BAR - 1, y1=y + BAR, fillcolor=look.band, line_width=0, layer="below")
+            figure.add_hrect(y0=y + bar - 1, y1=y + bar, fillcolor=look.band, line_width=0, layer="below")
     scale = 100 if measure.points else 1
     values = [scale * (number(measure.value(item)) or 0.0) for item in rows]
-    figure.add_trace(_bars(rows, values, look))
+    figure.add_trace(_bars(rows, values, bar, look))
     spans = [in_points(item.low, item.high) for item in rows] if by == "gain" else []
     ends = [(at, *span) for at, span in enumerate(spans)]
     figure.add_trace(intervals(ends, {"color": look.text, "width": 2}))
@@ -65,8 +70,8 @@ def fix_first_bars(
     tops = [high or 0.0 for _, high in spans] or values
     highest = list(map(max, values, tops))
     figure.add_trace(_numbers(rows, measure, highest, look))
-    figure.add_trace(_names(rows, by, look))
-    themed(figure, dark=dark, height=64 + ROW * len(rows), margin=(8, 8, 8, 8))
+    figure.add_trace(_names(rows, by, row, look))
+    themed(figure, dark=dark, height=64 + row * len(rows), margin=(8, 8, 8, 8))
     figure.update_xaxes(
         range=[0, (max(highest) or 1.0) * 1.28],
         title_text=measure.axis,
@@ -74,19 +79,17 @@ def fix_first_bars(
         nticks=5,
         dtick=1 if not measure.points and max(highest) < 5 else None,  # no 0.5 of a run
     )
-    figure.update_yaxes(range=[len(rows) - 1 + BAR, BAR - 1], visible=False)
-    # The longest words above a bar: a phone scrolls to them.
-    widths = (max(8 * len(item.title[:CHARS]), 6 * len(item.brief[:BRIEF_CHARS])) for item in rows)
-    figure.update_layout(meta={"least_width": max(320, 40 + max(widths))})
+    figure.update_yaxes(range=[len(rows) - 1 + bar, bar - 1], visible=False)
+    figure.update_layout(meta={"least_width": 320})
     return figure
 
 
-def _bars(rows: Sequence[FixItem], values: Sequence[float], look: Tokens) -> go.Bar:
+def _bars(rows: Sequence[FixItem], values: Sequence[float], bar: float, look: Tokens) -> go.Bar:
     return go.Bar(
         x=list(values),
         y=list(range(len(rows))),
         orientation="h",
-        width=BAR,
+        width=bar,
         marker={"color": look.fill, "line": {"color": look.good, "width": 1.5}},
         unselected={"marker": {"opacity": 1}},
         customdata=[[item.digest] for item in rows],  # what a click gives
@@ -115,10 +118,10 @@ def _number(measure: _Measure, item: FixItem) -> str:
     return points(value, sign=False) if measure.points else f"{round(value):,}"
 
 
-def _names(rows: Sequence[FixItem], by: Order, look: Tokens) -> go.Scatter:
+def _names(rows: Sequence[FixItem], by: Order, row: int, look: Tokens) -> go.Scatter:
     return text_trace(
         x=[0] * len(rows),
-        y=[y - BAR / 2 - GAP for y in range(len(rows))],
+        y=[y - (BAR / 2 + GAP) / row for y in range(len(rows))],
         text=[_row_words(item, by, look) for item in rows],
         textposition="top right",
         textfont={"size": 13, "color": look.text},
@@ -128,7 +131,7 @@ def _names(rows: Sequence[FixItem], by: Order, look: Tokens) -> go.Scatter:
 
 def _row_words(item: FixItem, by: Order, look: Tokens) -> str:
     marks = f"{ADVISED} " * item.recommended + f"{STAR} " * item.critical
-    name = f"{marks}<b>{text.figure(item.title, CHARS)}</b>"
+    name = f"{marks}<b>{text.folded(item.title, width=CHARS, lines=2)}</b>"
     # The cause is that of failed runs: others that missed it need not share it.
     missed = f"not completed in {counted(item.missed, 'run')}" if by == "critical" and item.missed else ""
     brief = text.figure(missed or item.brief, BRIEF_CHARS)
