@@ -267,6 +267,8 @@ def agreement_words(seen: Overview) -> str:
     low, high = number(seen.agreement.low), number(seen.agreement.high)
     clear = sum(pair.clear for pair in seen.discordant)  # beyond doubt, by the intervals of their ranks
     surely = f" {clear:,} of them clearly." if clear else ""
+    if seen.agreement.n < 3:  # two agents agree or not: nothing to estimate
+        return surely.strip()
     span = f", 95% interval {interval(low, high, signed)}" if low is not None and high is not None else ""
     return f"{surely} Agreement (Kendall's τ-b) {signed(seen.agreement.tau_b)}{span}.".strip()
 
