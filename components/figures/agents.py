@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,15 +16,27 @@ from untaken.numbers import interval, percent
 from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import MARKERS, Tokens, tokens
-from .parts import caption, column_names, line_trace, mark, point_trace, row_names, text_trace, words_at
+from .parts import (
+    caption,
+    column_names,
+    line_trace,
+    mark,
+    point_trace,
+    row_names,
+    text_trace,
+    width,
+    words_at,
+)
 from .theme import message, themed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_PANELS: Final = 12
-MOST_CHARS: Final = 20
-"""Longest name drawn next to the rank flow; hovering a mark shows all of it."""
+MOST_AGENTS: Final = 20
+"""More lines cannot be told apart."""
+CHARS: Final = 20
+"""Of a line of a name next to the rank flow: it has two. Hovering a mark shows all of it."""
 
 
 def markers(agents: Sequence[str]) -> dict[str, str]:
@@ -42,18 +54,22 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
 
     The thin upright line at a mark is the 95% interval of the rank. Where two agents change places between
     two neighbouring metrics, both lines there are drawn in the warning colour and thicker; the label at the
-    end says by how many places an agent moved from first to last.
+    end says by how many places an agent moved from first to last. Of many agents those are drawn that move
+    most.
     """
     names = report.ranked_metrics(metrics)
-    standings = {m: {s.agent: s for s in report.metrics[m]} for m in names}
-    agents = sorted({a for m in names for a, s in standings[m].items() if s.rank is not None})
-    if len(names) < 2 or not agents:
+    everyone = sorted({s.agent for m in names for s in report.metrics[m] if s.rank is not None})
+    if len(names) < 2 or not everyone:
         return message("Rankings need two metrics and an agent with values under both", dark=dark)
     look = tokens(dark)
     figure = go.Figure()
-    places: dict[str, dict[str, float]] = {}
+    ranks: dict[str, dict[str, float]] = {}
     for before, metric in zip([None, *names], names, strict=False):
-        places[metric] = _places(report.metrics[metric], places[before] if before else {})
+        ranks[metric] = _places(report.metrics[metric], ranks[before] if before else {})
+    moves = {a: _moves([ranks[m].get(a) for m in names]) for a in everyone}
+    agents = sorted(sorted(everyone, key=lambda a: -abs(moves[a]))[:MOST_AGENTS])
+    standings = {m: {s.agent: s for s in report.metrics[m] if s.agent in agents} for m in names}
+    places = {m: _places([*standings[m].values()], ranks[m]) for m in names}
     for column, (one, other) in enumerate(pairwise(names)):
         crossing = crossing_agents(standings[one], standings[other])
         # Those that cross come last, and are drawn over the others.
@@ -63,46 +79,47 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
                 {"color": look.bad, "width": 3} if agent in crossing else {"color": look.line, "width": 1.75}
             )
             figure.add_trace(line_trace(x=[column, column + 1], y=ends, line=line))
-    symbol, spans = markers(agents), []
+    symbol, spans = markers(everyone), []
     for agent in agents:
         at = [places[m].get(agent) for m in names]
         words = [_rank_words(agent, m, standings[m].get(agent)) for m in names]
-        ranks = [None if unrankable(report, m) else standings[m].get(agent) for m in names]
-        spans += _spans(ranks, agents.index(agent), look)
+        for column, m in enumerate(names):
+            if agent in standings[m] and not unrankable(report, m):
+                spans += _span(standings[m], agent, column, agents.index(agent), look)
         marker = mark(symbol[agent], 13, look.background, look.text)
         figure.add_trace(point_trace(x=list(range(len(at))), y=at, marker=marker, hovertext=words))
-        for x, moved in ((0, ""), (len(names) - 1, _moved(at, look))):
+        for x, moved in ((0, ""), (len(names) - 1, _moved(moves[agent], look))):
             ranked, y = standings[names[x]].get(agent), at[x]
             if y is not None and ranked is not None:
                 _label(figure, ranked, (x, y), look.text, moved, left=x == 0)
     figure.layout.shapes = spans
-    room = 46 + round(7.6 * max(len(text.short(agent, MOST_CHARS)) for agent in agents))
-    row = 44 if len(agents) <= 8 else 32
-    themed(figure, dark=dark, height=120 + row * len(agents), margin=(room, room + 24, 58, 8))
+    room = 52 + max(width(line, 13) for agent in agents for line in _name(agent).split("<br>"))
+    row = 44 if len(agents) <= 8 else 34
+    themed(figure, dark=dark, height=120 + row * len(agents), margin=(room, room + 24, 58, 28))
+    if len(agents) < len(everyone):
+        cut = f"The {len(agents)} of {len(everyone)} agents that change most places"
+        caption(figure, cut, 0.5, 0, look, yshift=-4, yanchor="top")
     heads = [text.folded(metric_words(m), width=13, lines=3) for m in names]
     column_names(figure, heads, room=0.08, look=look, showgrid=True, automargin=False, tickangle=0)
     # From high to low: the first rank is on top.
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
-    figure.update_layout(meta={"least_width": 2 * room + 24 + 85 * (len(names) - 1)})
+    figure.update_layout(meta={"least_width": 2 * room + 24 + 95 * (len(names) - 1)})
     return figure
 
 
-def _spans(standings: Sequence[RankedAgent | None], place: int, look: Tokens) -> list[dict[str, Any]]:
-    """The rank intervals of one agent."""
+def _span(
+    standings: Mapping[str, RankedAgent], agent: str, column: int, turn: int, look: Tokens
+) -> list[dict[str, Any]]:
+    """The interval of one agent's rank, from the first to the last place among those drawn."""
+    low, high = standings[agent].rank_low, standings[agent].rank_high
+    if low is None or high is None:
+        return []
+    drawn = [s.rank for s in standings.values() if s.rank is not None]
     # Five places beside each other, by turns: no agent's lines cover those of the next.
-    return [
-        {
-            "type": "line",
-            "x0": column + 0.02 * (place % 5 - 2),
-            "x1": column + 0.02 * (place % 5 - 2),
-            "y0": ranked.rank_low - 0.12,
-            "y1": ranked.rank_high + 0.12,
-            "line": {"color": look.line, "width": 1.25},
-            "layer": "below",
-        }
-        for column, ranked in enumerate(standings)
-        if ranked is not None and ranked.rank_low is not None and ranked.rank_high is not None
-    ]
+    x = column + 0.02 * (turn % 5 - 2)
+    ends = {"y0": sum(r < low for r in drawn) + 0.88, "y1": sum(r <= high for r in drawn) + 0.12}
+    line = {"color": look.line, "width": 1.25}
+    return [{"type": "line", "x0": x, "x1": x, "line": line, "layer": "below"} | ends]
 
 
 def _places(standings: Sequence[RankedAgent], before: dict[str, float]) -> dict[str, float]:
@@ -125,11 +142,19 @@ def _rank_words(agent: str, metric: str, ranked: RankedAgent | None) -> str:
     )
 
 
-def _moved(at: Sequence[float | None], look: Tokens) -> str:
-    if at[0] is None or at[-1] is None or at[0] == at[-1]:
+def _moves(at: Sequence[float | None]) -> int:
+    """By how many places an agent moves down from the first metric to the last."""
+    return 0 if at[0] is None or at[-1] is None else round(at[-1] - at[0])
+
+
+def _moved(places: int, look: Tokens) -> str:
+    if not places:
         return ""
-    places = abs(round(at[-1] - at[0]))
-    return f' <span style="color:{look.bad}">{"▲" if at[-1] < at[0] else "▼"}{places}</span>'
+    return f' <span style="color:{look.bad}">{"▲" if places < 0 else "▼"}{abs(places)}</span>'
+
+
+def _name(agent: str) -> str:
+    return text.folded(agent, width=CHARS, lines=2)
 
 
 def _label(
@@ -137,9 +162,10 @@ def _label(
 ) -> None:
     value = number(ranked.value)
     share = percent(value)
-    name = text.figure(text.short(ranked.agent, MOST_CHARS))
+    name = _name(ranked.agent)
     words = f"{name}  {share}" if left else f"{share}  {name}{moved}"
     side = {"xanchor": "right", "xshift": -14} if left else {"xanchor": "left", "xshift": 14}
+    side["align"] = side["xanchor"]
     words_at(figure, words, *at, colour, size=13, **side)
 
 

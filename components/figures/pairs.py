@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from untaken.analysis import Comparison, PairedDifference, SubGoalGap
 from untaken.errors import number
-from untaken.numbers import chance, interval, p_value, points
+from untaken.numbers import chance, counted, interval, p_value, points
 
 from ..rankings.words import SIGNS, fill_of
 from ..shared import text
@@ -158,11 +158,17 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
         point_trace(
             x=in_points(*(gap.difference for gap in shown)),
             y=list(range(len(shown))),
-            marker=mark("circle", 11, look.background, look.text),
+            # One task has no interval: its mark is a quiet one.
+            marker=mark(
+                "circle",
+                11,
+                look.background,
+                [look.text if low is not None else look.line for _, low, _ in bars],
+            ),
             hovertext=[_gap_hover(gap) for gap in shown],
         )
     )
-    themed(figure, dark=dark, height=96 + 30 * len(shown))
+    themed(figure, dark=dark, height=96 + 42 * len(shown))
     _gap_axes(figure, shown, look)
     return figure
 
@@ -174,24 +180,24 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
     sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
         tickformat="+,~f",
-        title_text=f"points more often,<br>{'95% interval' if sure else 'one task'}",
+        title_text=f"points more often,<br>{'95% interval' if sure else 'one task each: no interval'}",
         range=[min(ends) - room, max(ends) + room],
         nticks=4,
     )
     titles = [gap.title or gap.sub_goal for gap in shown]
     names = [
-        f"{_gap_name(title, gap.graph if titles.count(title) > 1 else None)}  {points(gap.contribution)}"
+        # With its plan, where another sub-goal has the same title.
+        f"{text.figure(text.short(title, 26))}<br>{_gap_words(gap, look, named=titles.count(title) > 1)}"
         for title, gap in zip(titles, shown, strict=True)
     ]
     row_names(figure, names, look=look)
-    figure.update_layout(meta={"least_width": 326})
+    figure.update_layout(meta={"least_width": 320})
 
 
-def _gap_name(title: str, plan: str | None) -> str:
-    """A sub-goal's title; with its plan, where another one has the same."""
-    if plan is None:
-        return text.figure(title, 28)
-    return text.figure(f"{text.short(title, 14)} · {text.short(plan, 12)}")
+def _gap_words(gap: SubGoalGap, look: Tokens, *, named: bool) -> str:
+    plan = f"{text.figure(text.short(gap.graph, 14))} · " if named else ""
+    share = f"{plan}{points(gap.contribution)} · {counted(gap.n_tasks, 'task')}"
+    return f'<span style="color:{look.muted};font-size:11px">{share}</span>'
 
 
 def _gap_hover(gap: SubGoalGap) -> str:

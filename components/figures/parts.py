@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from html import unescape
 from typing import Any
+from unicodedata import east_asian_width
 
 import plotly.graph_objects as go
 
@@ -14,6 +16,17 @@ from ..shared.palette import Tokens
 
 Estimate = tuple[float, Score | None, Score | None, Score | None, str]
 """Its place, its value, both ends of its interval, and what hovering adds."""
+
+
+def width(words: str, size: int) -> int:
+    """About how many pixels a line takes: plotly makes no room for words inside a figure."""
+
+    def em(char: str) -> float:
+        if east_asian_width(char) in "WF":
+            return 1.05
+        return 0.85 if char.isupper() or char in "<>=~+%@mw" else 0.62
+
+    return round(size * sum(map(em, unescape(words))))
 
 
 def point_trace(**drawn: Any) -> go.Scatter:

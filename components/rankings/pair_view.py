@@ -138,8 +138,8 @@ def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
         figures.gap_bars(gaps, dark=state.is_dark()),
         key="gaps",
         name="Sub-goals behind the difference",
-        about="The number beside each title is its share of the difference in points. All shares sum to the "
-        "difference.",
+        about="Below each title: its share of the difference in points (all shares sum to it), and the tasks "
+        "that both agents ran.",
     )
 
 
