@@ -21,6 +21,7 @@ from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings
 from untaken.traces.message_transcript import MessageTranscript
 from untaken.traces.messages import tool_message, tool_reply
+from untaken.traces.model_calls import own_spans
 from untaken.traces.otel_kinds import (
     AGENT_NAMES,
     COSTS,
@@ -35,7 +36,6 @@ from untaken.traces.otel_kinds import (
     TOOL_OUTPUTS,
     KnownSpans,
     kind_of,
-    own_spans,
     span_inputs,
     span_outputs,
     speaks,

@@ -7,12 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from untaken.traces.losses import Findings
-from untaken.traces.messages import asked, replied, tool_message
-from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
-from untaken.traces.otel_spans import Span, below
-from untaken.traces.readings import amount, mapping, objects, parsed, text
-from untaken.traces.spending import Amounts, Spending, usage, with_cost
+from untaken.traces.messages import asked, replied
+from untaken.traces.otel_spans import Span
+from untaken.traces.readings import mapping, objects, parsed, text
+from untaken.traces.spending import Amounts
 
 INPUTS: Final = (
     *("gen_ai.input.messages", "gen_ai.prompt", "llm.input_messages", "ai.prompt.messages"),
@@ -131,68 +129,6 @@ def kind_of(span: Span) -> Kind:
     return "agent" if span.first(*AGENT_NAMES) is not None else "other"
 
 
-def _kinds(spans: Sequence[Span]) -> list[Kind]:
-    """The kind of each span; one that gave the message of a tool, with no tool in it, is that tool."""
-    kinds = [kind_of(span) for span in spans]
-    above = {span.id: span.parent for span in spans}
-    with_tools: set[str] = set()
-    replies = [
-        place
-        for place, span in enumerate(spans)
-        if kinds[place] == "other" and tool_message(parsed(span.first(*TOOL_OUTPUTS))) is not None
-    ]
-    for place in (*replies, *(place for place, kind in enumerate(kinds) if kind == "tool")):
-        up: str | None = spans[place].parent
-        while up and up not in with_tools:  # parents may form a ring
-            with_tools.add(up)
-            up = above.get(up)
-    for place in replies:
-        kinds[place] = "tool" if spans[place].id not in with_tools else "other"
-    return kinds
-
-
-def _apart(spans: Sequence[Span], kinds: Sequence[Kind]) -> dict[str, str]:
-    """Whose the spans are that are not the agent's."""
-    above = {span.id: span.parent for span in spans}
-    kind_of_id = dict(zip((span.id for span in spans), kinds, strict=True))
-    agents = {
-        span.id: text(span.first(*AGENT_NAMES)) or span.name
-        for span in spans
-        if kind_of_id[span.id] in ("agent", "other")
-    }
-    graders = [name for name, kind in kind_of_id.items() if kind == "grader"]
-    for span in spans:  # a plain one that judges, and has no agent in it
-        if kind_of_id[span.id] == "other" and span.parent in above and _evaluates(span):
-            inside = {kind_of_id[name] for name in below(above, [span.id])}
-            graders += [span.id] if inside.isdisjoint(("agent", "tool")) else []
-    return spans_apart(list(above.items()), graders, agents)
-
-
-def _evaluates(span: Span) -> bool:
-    """Whether a plain span is an evaluation: it says of what, or its name does and it has a result."""
-    has_result = any(event == EVALUATION for event, _ in span.events)
-    return EVALUATED in span.attributes or (has_result and JUDGING.search(span.name) is not None)
-
-
-def _call_span(span: Span, kind: Kind, findings: Findings) -> CallSpan:
-    used = usage(span.attributes, findings, TOKENS)
-    cost = _cost(span, findings)
-    return CallSpan(
-        id=span.id,
-        parent=span.parent,
-        role="model" if kind == "model" else "tool" if kind == "tool" else "other",
-        start=span.start,
-        end=span.end,
-        maker=(span.scope, span.name),
-        model=text(span.first(*MODEL_NAMES)),
-        reply=text(span.first("gen_ai.response.id")),
-        speaks=kind == "model" and speaks(span),
-        failed=span.status == "error",
-        usage=with_cost(used, cost),
-        words=lambda: (span_inputs(span), span_outputs(span)),
-    )
-
-
 def usage_attributes(used: Amounts) -> dict[str, float]:
     """What was used, as attributes of a span that another format is read as."""
     return {COSTS[0][0] if figure == "cost" else TOKENS[figure][0]: value for figure, value in used.items()}
@@ -206,47 +142,6 @@ def said_attributes(kind: str, given: Any, gave: Any) -> dict[str, Any]:
     said = {"langfuse.observation.input": given, "langfuse.observation.output": gave}
     texts = {name: json.dumps(value) for name, value in said.items() if value and isinstance(value, str)}
     return {"langfuse.observation.type": kind, **said, **texts}
-
-
-def own_spans(
-    spans: Sequence[Span],
-    roots: Sequence[Span],
-    run: str,
-    findings: Findings,
-    total: Amounts | None = None,
-) -> tuple[KnownSpans, Spending]:
-    """The agent's own spans, each with what it is, and what was spent; by others, under their own names."""
-    kinds = _kinds(spans)
-    whose = _apart(spans, kinds)
-    by_whom: dict[str, list[tuple[Span, Kind]]] = {"": [], "grader": [], "user": []}
-    for span, kind in zip(spans, kinds, strict=True):
-        by_whom[whose.get(span.id, "")].append((span, kind))
-    others, apart = spent_apart(
-        {who: [_call_span(*each, Findings(None)) for each in by_whom[who]] for who in ("grader", "user")}
-    )
-    called = [_call_span(span, kind, findings) for span, kind in by_whom[""]]
-    calls = ModelCalls(called)
-    heads = set(calls.heads)
-    root = next((place for place, (span, _) in enumerate(by_whom[""]) if span is roots[0]), 0)
-    if total is None:  # a call is no total of calls
-        total = called[root].usage if len(roots) == 1 and root not in heads else {}
-    spent = calls.spent(total, run=run, findings=findings, apart=apart)
-    own: KnownSpans = [
-        (span, "frame" if kind == "model" and place not in heads else kind)
-        for place, (span, kind) in enumerate(by_whom[""])
-    ]
-    return own, Spending(tokens={**spent.tokens, **others}, cost=spent.cost)
-
-
-def _cost(span: Span, findings: Findings) -> float | None:
-    """The recorded cost, else those of input and output."""
-    total, *parts = COSTS
-    cost = amount(span.first(*total), findings, total[0])
-    if cost is None:
-        each = [amount(span.first(*names), findings, names[0]) for names in parts]
-        known = [value for value in each if value is not None]
-        cost = sum(known) if known else None
-    return cost
 
 
 def speaks(span: Span) -> bool:
