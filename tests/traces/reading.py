@@ -123,6 +123,8 @@ class Case:
         """Reads the file."""
         done, runs = read(folder, format, self.content, name)
         assert facts(done, runs, self.want) == self.want
+        named = {finding.where.run for finding in done.findings if finding.where and finding.where.run}
+        assert not runs or named <= {run.run_id for run in runs}  # a finding names a run as its ledger does
         assert not sniffed or sniff("x.bin", (folder / "in" / name).read_bytes()) == format
 
     def holds_in_folder(self, format: str | None, folder: Path) -> None:

@@ -100,7 +100,11 @@ def is_trajectory(document: Any) -> bool:
     return isinstance(mapping(document).get("steps"), list)
 
 
-def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> TraceRun:
+def _agent(document: dict[str, Any]) -> str:
+    return text(mapping(document.get("agent")).get("name")) or "unknown-agent"
+
+
+def trajectory_run(parts: Sequence[dict[str, Any]], run_id: str, findings: Findings) -> TraceRun:
     """The run of a trajectory and its continuations, in order, without an outcome."""
     first = parts[0]
     agent = mapping(first.get("agent"))
@@ -113,7 +117,6 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     ]
     timed = _in_time([(step, moment(step.get("timestamp"), findings, "steps[].timestamp")) for step in steps])
     moments = [at for _, at in timed if at]
-    run_id = first_text([first], ("trajectory_id", "session_id")) or "trajectory"
     # The totals of the last part are those of all.
     total = usage(mapping(parts[-1].get("final_metrics")), findings, TOKENS, place="final_metrics.")
     counts = [mapping(step["metrics"]) for step in steps if "metrics" in step]
@@ -122,7 +125,7 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     exported = mapping(mapping(first.get("extra")).get("untaken"))
     return TraceRun(
         run_id=run_id,
-        agent=text(agent.get("name")) or "unknown-agent",
+        agent=_agent(first),
         task_id=text(exported.get("task_id")) or UNKNOWN_TASK,
         success=truth(exported.get("success"), findings, "extra.untaken.success"),
         record=[document.get("steps") for document in parts],
@@ -238,12 +241,12 @@ def _continuation(each: AtifTrajectory, read: dict[str, AtifTrajectory]) -> str 
 def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
     first = chain[0]
     log = first.log
-    run = trajectory_run([part.document for part in chain], log.findings)
     # With a part of the digest below: files of one name in several folders get ledgers of their own.
     stem = PurePosixPath(first.log.name).name.split(".")[0]
     exported = mapping(mapping(first.document.get("extra")).get("untaken"))
     # A run that was exported from a ledger gets its own name back.
-    run.run_id = text(exported.get("run_id")) or f"atif/{run.agent}/{first.session}"
+    run_id = text(exported.get("run_id")) or f"atif/{_agent(first.document)}/{first.session}"
+    run = trajectory_run([part.document for part in chain], run_id, log.findings)
     run.task_id = first.session if run.task_id == UNKNOWN_TASK else run.task_id
     traces = [run, *_sub_agents(first, run.task_id, log)]
     write_traces(
@@ -260,8 +263,8 @@ def _sub_agents(of: AtifTrajectory, task: str, log: FileLog) -> Iterator[TraceRu
     """The trajectories of sub-agents that a document embeds."""
     for place, document in enumerate(items(of.document.get("subagent_trajectories"))):
         if is_trajectory(document):
-            run = trajectory_run([document], log.findings)
-            run.run_id = f"atif/{run.agent}/{of.session}/{text(document.get('trajectory_id')) or place}"
+            name = text(document.get("trajectory_id")) or place
+            run = trajectory_run([document], f"atif/{_agent(document)}/{of.session}/{name}", log.findings)
             run.task_id = task
             run.metadata["parent"] = of.session
             yield run

@@ -62,8 +62,9 @@ def trace_run(trace: str, rows: Sequence[Row], findings: Findings) -> TraceRun:
     own = _without_scorers(rows) or rows  # a trace of scorers alone is theirs
     known = {text(row.get("span_id")) for row in own}
     root = next((row for row in own if _parent(row) not in known), own[0])
-    run = otel.trace_run([_span(row, trace, row is root, findings) for row in rows], findings)
-    run.run_id, run.metadata["format"] = f"braintrust/{trace}", "braintrust"
+    spans = [_span(row, trace, row is root, findings) for row in rows]
+    run = otel.trace_run(spans, findings, run_id=f"braintrust/{trace}")
+    run.metadata["format"] = "braintrust"
     run.origin = [dict(root), *rows]
     run.metadata |= described(root.get("input"), root.get("expected"))
     return run

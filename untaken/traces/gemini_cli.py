@@ -137,7 +137,7 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
         steps=len(replies),
         # After an earlier error, the session went on.
         error=text(last.get("content")) if last.get("type") == "error" else None,
-        metrics={**spend(paid, run=name, findings=findings).tokens, **apart},
+        metrics={**spend(paid, run=f"gemini-cli/{name}", findings=findings).tokens, **apart},
     )
 
 

@@ -99,7 +99,8 @@ def _run(about: Mapping[str, Any], messages: Sequence[Message], stem: str, findi
     replies = [usage(each, findings, TOKENS, place="metadata.usage.") for each in counts]
     total = usage(about, findings, TOTALS)
     name = text(about.get("id")) or stem
-    spent = spend([] if total else replies, total, run=name, findings=findings)  # a total counts each reply
+    # A total counts each reply.
+    spent = spend([] if total else replies, total, run=f"goose/{name}", findings=findings)
     model = first_text([mapping(about.get("model_config"))], ("model_name",))
     last = messages[-1] if messages else {}
     failed = [block for block in _blocks(last) if block.get("type") == "error"]

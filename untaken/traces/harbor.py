@@ -120,7 +120,7 @@ class _Trial:
         if name is not None:
             parts = list(self._parts(name))
             if parts and atif.is_trajectory(parts[0]):
-                run = atif.trajectory_run(parts, self.log(name).findings)
+                run = atif.trajectory_run(parts, self.name, self.log(name).findings)
                 self._compare(run, self._own_log(FileLog(AGENT_LOG)))
                 return run
         return next(iter(self._own_log(self.log(AGENT_LOG))), None) if AGENT_LOG in self.files else None

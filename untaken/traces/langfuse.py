@@ -92,8 +92,8 @@ def trace_run(
     known = {span.id for span in spans}
     tops = [span for span in observations if (text(_first(span, "parentObservationId")) or "") not in known]
     root = _root(trace, trace_id, tops, findings)
-    run = otel.trace_run([root, *spans], findings)
-    run.run_id, run.metadata["format"] = f"langfuse/{trace_id}", "langfuse"
+    run = otel.trace_run([root, *spans], findings, run_id=f"langfuse/{trace_id}")
+    run.metadata["format"] = "langfuse"
     run.metadata |= described(trace.get("input"), _expected(trace))
     run.origin = {**trace, "observations": list(observations)}
     return run

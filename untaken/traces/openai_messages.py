@@ -299,7 +299,7 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
     success, named = next((each for each in outcomes if each != (None, False)), (None, False))
     used = tokens_of(messages, findings, priced=True)
     used = used or tokens_of((document, response), findings, priced=True)
-    spent = spend(used, run=name, findings=findings)
+    spent = spend(used, run=run_id, findings=findings)
     scores = [(name, number(document.get(name), findings, name)) for name in SCORES]
     return TraceRun(
         run_id=run_id,

@@ -120,7 +120,8 @@ def _run(
     steps = [(_copied(reply, n), step) for reply, some in each_step for n, step in enumerate(some)]
     name = text(about.get("id")) or stem
     used = [(copied, usage(step, findings, TOKENS, beside=BESIDE)) for copied, step in steps]
-    spent = spend(payers.paid(f"opencode/{name}", used, findings), run=name, findings=findings)
+    run_id = f"opencode/{name}"
+    spent = spend(payers.paid(run_id, used, findings), run=run_id, findings=findings)
     # Replies first: they name the model that answered.
     infos = [message["info"] for message in (*replies, *messages)]
     failed = mapping(infos[len(replies) - 1].get("error")) if replies else {}  # of the last reply

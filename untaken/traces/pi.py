@@ -127,7 +127,7 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
         for line, each in every
     ]
     paid = payers.paid(f"pi/{name}", used, findings)
-    spent = spend(paid, run=name, findings=findings)
+    spent = spend(paid, run=f"pi/{name}", findings=findings)
     unused = [each for (line, _), each in zip(every, paid, strict=True) if id(line) not in own]
     model = first_text([each for each in replies if each.get("provider") != INJECTED], ("model",))
     last, parent = messages[-1], first_text([about], ("parentSession", "branchedFrom"))

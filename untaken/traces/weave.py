@@ -73,8 +73,8 @@ def trace_run(trace: str, calls: Sequence[Call], findings: Findings) -> TraceRun
         kind = "generation" if text(call.get("id")) in models else "tool" if is_tool else "other"
         kind = "evaluator" if call.get("id") in scorers else kind
         spans.append(_span(call, trace, kind, findings, root=call is root))
-    run = otel.trace_run(spans, findings)
-    run.run_id, run.metadata["format"] = f"weave/{trace}", "weave"
+    run = otel.trace_run(spans, findings, run_id=f"weave/{trace}")
+    run.metadata["format"] = "weave"
     run.origin = [dict(root), *calls]
     inputs = mapping(root.get("inputs"))
     example = mapping(inputs.get("example")) or inputs
