@@ -35,20 +35,24 @@ def relabelled(
         seed: of the draws.
     """
     place, side = np.array(strata), np.array(second)
-    known, ended = np.array(reached), np.array(done)
     order = np.argsort(place, kind="stable")
-    membership = np.zeros((len(place), int(place.max(initial=-1)) + 1))
-    membership[np.arange(len(place)), place] = 1.0
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+
+    def by_stratum(rows: np.ndarray) -> np.ndarray:
+        """How many of a stratum's runs, in `order`, hold in each row."""
+        return np.add.reduceat(rows, starts, axis=1, dtype=float)
+
+    known, ended = np.array(reached)[:, order], np.array(done)[:, order]
+    n, k = by_stratum(known), by_stratum(ended)
     rng = np.random.default_rng(seed)
     found = 1
     for _ in range(shuffles):
-        drawn = np.empty_like(side)
         # Sorted by stratum and a random key: labels move inside their stratum alone.
-        drawn[order] = side[np.lexsort((rng.random(len(place)), place))]
-        n1, k1 = (known & drawn) @ membership, (ended & drawn) @ membership
-        n0, k0 = (known & ~drawn) @ membership, (ended & ~drawn) @ membership
+        drawn = side[np.lexsort((rng.random(len(place)), place))]
+        n1, k1 = by_stratum(known & drawn), by_stratum(ended & drawn)
+        n0, k0 = n - n1, k - k1
         paired = (n1 > 0) & (n0 > 0)
-        weight = np.where(paired, n1 * n0 / np.maximum(n1 + n0, 1), 0.0)
+        weight = np.where(paired, n1 * n0 / np.maximum(n, 1), 0.0)
         rates = k1 / np.maximum(n1, 1) - k0 / np.maximum(n0, 1)
         total = weight.sum(axis=1)
         spread = np.abs((weight * rates).sum(axis=1)) / np.maximum(total, _NEARLY)
