@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 from typing import Final
@@ -13,6 +14,7 @@ from components.annotate import session
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.analysis import Corpus, runs_of, with_graph
+from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.plans import (
     GraphField,
@@ -80,22 +82,34 @@ def tools(graph: PlanGraph) -> None:
     )
 
 
-def called(graph: PlanGraph) -> list[str]:
-    """The tools that runs of this graph called, most calls first."""
-    return [one.tool for one in sorted(_proposals(graph), key=lambda one: -one.calls)]
+def called(graph: PlanGraph) -> tuple[str, ...]:
+    """The tools that runs of this graph called, those of most runs first; no call is read for it."""
+    return _called(_whose(graph), state.corpus(), graph)
 
 
 def _proposals(graph: PlanGraph) -> tuple[ToolProposal, ...]:
+    return _found(_whose(graph), state.corpus(), graph)
+
+
+def _whose(graph: PlanGraph) -> object:
     store = state.workspace()
     # Of the graph, only which runs are its own matters.
-    key = (str(store.path), state.content(store), graph.id, tuple(graph.tasks))
-    return _found(key, state.corpus(), graph)
+    return str(store.path), state.content(store), graph.id, tuple(graph.tasks)
+
+
+@st.cache_resource(ttl=3600, max_entries=16, show_spinner=False)
+def _called(key: object, _corpus: Corpus, _graph: PlanGraph) -> tuple[str, ...]:  # noqa: ARG001 (cache key)
+    found = Counter(tool for run in _runs(_corpus, _graph) for tool in run.tools)
+    return tuple(sorted(found, key=lambda tool: (-found[tool], tool)))
 
 
 @st.cache_resource(ttl=3600, max_entries=16, show_spinner=False)
 def _found(key: object, _corpus: Corpus, _graph: PlanGraph) -> tuple[ToolProposal, ...]:  # noqa: ARG001 (cache key)
-    there = with_graph(_corpus.graphs, _graph)
-    return tool_proposals(runs_of(_corpus.runs.values(), there, _graph.id))
+    return tool_proposals(_runs(_corpus, _graph))
+
+
+def _runs(corpus: Corpus, graph: PlanGraph) -> list[Run]:
+    return runs_of(corpus.runs.values(), with_graph(corpus.graphs, graph), graph.id)
 
 
 def _field(graph: PlanGraph, name: GraphField, label: str, offered: Iterable[str]) -> None:

@@ -312,6 +312,10 @@ def matched_calls(runs: Iterable[Run], spec: ToolCallSpec) -> CallMatches:
     holding: set[str] = set()
     unclear = calls = 0
     for run in runs:
+        if calls == LOOKED_AT:
+            break
+        if spec.name not in run.tools:  # known without its calls
+            continue
         for call in run.actions:
             if call.tool != spec.name or calls == LOOKED_AT:
                 continue
