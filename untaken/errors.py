@@ -145,23 +145,29 @@ def reason(value: Score | int | None) -> str | None:
     return value.reason if isinstance(value, Unscored) else None
 
 
-_FULL: Final = ("disk-full", "Free some space, or use another disk; then try again.")
-_FORBIDDEN: Final = ("file-not-permitted", "Check who may read and write it, or name another place.")
-_FAILED: Final = ("disk-failed", "Check that the disk is there and works; then try again.")
+class Refused(Struct, frozen=True):
+    """What an operating system refuses: the code of the error, and what to do."""
+
+    code: str
+    hint: str
+
+
+_FULL: Final = Refused("disk-full", "Free some space, or use another disk; then try again.")
+_FORBIDDEN: Final = Refused("file-not-permitted", "Check who may read and write it, or name another place.")
+_FAILED: Final = Refused("disk-failed", "Check that the disk is there and works; then try again.")
 _REFUSALS: Final = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
     errno.EFBIG: _FULL,
     errno.EACCES: _FORBIDDEN,
     errno.EPERM: _FORBIDDEN,
-    errno.EROFS: ("disk-read-only", "Name a place that can be written, or copy the folder there."),
-    errno.ENOENT: ("file-not-found", "Check the name; the folder of a new file has to exist."),
-    errno.EEXIST: ("file-exists", "Name another place, or move what is there out of the way."),
-    errno.ENOTDIR: ("not-a-folder", "Name a folder, or move the file out of the way."),
-    errno.EISDIR: ("not-a-file", "Name a file, not a folder."),
-    errno.ENAMETOOLONG: ("file-name-too-long", "Use a shorter name."),
+    errno.EROFS: Refused("disk-read-only", "Name a place that can be written, or copy the folder there."),
+    errno.ENOENT: Refused("file-not-found", "Check the name; the folder of a new file has to exist."),
+    errno.EEXIST: Refused("file-exists", "Name another place, or move what is there out of the way."),
+    errno.ENOTDIR: Refused("not-a-folder", "Name a folder, or move the file out of the way."),
+    errno.EISDIR: Refused("not-a-file", "Name a file, not a folder."),
+    errno.ENAMETOOLONG: Refused("file-name-too-long", "Use a shorter name."),
 }
-"""What an operating system refuses: the code of the error, and what to do."""
 
 
 def one_of(asked: str, known: Collection[str]) -> str:
@@ -174,9 +180,9 @@ def one_of(asked: str, known: Collection[str]) -> str:
 
 def disk_trouble(error: OSError) -> UntakenError:
     """What the operating system refused, with the next step."""
-    code, hint = _REFUSALS.get(error.errno or 0, _FAILED)
+    refused = _REFUSALS.get(error.errno or 0, _FAILED)
     file = str(error.filename) if error.filename else None
-    return UntakenError(code, str(error.strerror or error), where=Where(file=file), hint=hint)
+    return UntakenError(refused.code, str(error.strerror or error), where=Where(file=file), hint=refused.hint)
 
 
 def refusal_in(words: str, file: str) -> OSError | None:

@@ -17,7 +17,7 @@ from untaken.traces.literals import written_object
 from untaken.traces.losses import Findings, clip
 from untaken.traces.messages import is_message, message_items, replied, tokens_of
 from untaken.traces.otel import SUCCESS
-from untaken.traces.otel_kinds import said_attributes, usage_attributes
+from untaken.traces.otel_kinds import spoken_attributes, usage_attributes
 from untaken.traces.otel_spans import Span, span_of
 from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import first_text, mapping, moment, number, objects, parsed, text
@@ -165,7 +165,7 @@ def _span(node: Node, trace: str, findings: Findings) -> Span:
         # One without an end was under way.
         "status": {"code": "error" if failed else "ok" if ended else None, "message": error},
         "attributes": {
-            **said_attributes(KINDS.get(kind, "other"), given, gave),
+            **spoken_attributes(KINDS.get(kind, "other"), given, gave),
             "gen_ai.request.model": _model(node) if kind in MODELS else None,
             "gen_ai.tool.call.id": node.get("id"),
             **usage_attributes(used),

@@ -17,7 +17,7 @@ from untaken.traces import otel
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.otel import SUCCESS, TASK
-from untaken.traces.otel_kinds import said_attributes, usage_attributes
+from untaken.traces.otel_kinds import spoken_attributes, usage_attributes
 from untaken.traces.otel_spans import Span, attributes_of, spans_of
 from untaken.traces.outcome_fields import agreed
 from untaken.traces.readings import amount, first_text, mapping, number, objects, parsed, text
@@ -165,7 +165,7 @@ def _otel_span(span: Span, findings: Findings) -> Span:
     kind, given = _kind(span), span.attributes.get(INPUTS)
     model = text(span.attributes.get(MODEL)) or text(mapping(given).get("model"))
     attributes = {
-        **said_attributes(KINDS.get(kind, "other"), given, span.attributes.get(OUTPUTS)),
+        **spoken_attributes(KINDS.get(kind, "other"), given, span.attributes.get(OUTPUTS)),
         "gen_ai.request.model": model if kind in MODELS else None,
         **usage_attributes(_spent(span.attributes.get(TOKENS), span.attributes.get(COST), findings)),
     }

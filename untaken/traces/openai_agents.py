@@ -13,7 +13,7 @@ from untaken.traces import otel
 from untaken.traces.importer import importer
 from untaken.traces.losses import Findings
 from untaken.traces.messages import FIELDS
-from untaken.traces.otel_kinds import said_attributes, usage_attributes
+from untaken.traces.otel_kinds import spoken_attributes, usage_attributes
 from untaken.traces.otel_spans import span_of
 from untaken.traces.readings import first_text, mapping, objects, text
 from untaken.traces.sample import Sample
@@ -106,7 +106,7 @@ def _plain(span: Span, findings: Findings) -> dict[str, Any]:
         name, reply = "handoff", data.get("to_agent")
     counts = mapping(data.get("usage")) or mapping(_response(span).get("usage"))
     attributes = {
-        **said_attributes(KINDS.get(kind, "other"), given, reply),
+        **spoken_attributes(KINDS.get(kind, "other"), given, reply),
         "gen_ai.agent.name": name if kind == "agent" else None,
         "gen_ai.request.model": _model(span) if kind in MODELS else None,
         "gen_ai.response.id": data.get("response_id"),

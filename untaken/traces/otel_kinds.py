@@ -134,14 +134,14 @@ def usage_attributes(used: Amounts) -> dict[str, float]:
     return {COSTS[0][0] if figure == "cost" else TOKENS[figure][0]: value for figure, value in used.items()}
 
 
-def said_attributes(kind: str, given: Any, gave: Any) -> dict[str, Any]:
+def spoken_attributes(kind: str, given: Any, gave: Any) -> dict[str, Any]:
     """What a span is, was given and gave, likewise; `kind` as Langfuse calls it.
 
     A text is written as JSON, as tracers do: one that is JSON itself is no object.
     """
-    said = {"langfuse.observation.input": given, "langfuse.observation.output": gave}
-    texts = {name: json.dumps(value) for name, value in said.items() if value and isinstance(value, str)}
-    return {"langfuse.observation.type": kind, **said, **texts}
+    spoken = {"langfuse.observation.input": given, "langfuse.observation.output": gave}
+    texts = {name: json.dumps(value) for name, value in spoken.items() if value and isinstance(value, str)}
+    return {"langfuse.observation.type": kind, **spoken, **texts}
 
 
 def speaks(span: Span) -> bool:
