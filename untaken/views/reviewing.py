@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from msgspec import Struct
 
 from untaken.analysis import Corpus, notes_of, triage
+from untaken.caching import Once
 from untaken.errors import Finding, Unscored
 from untaken.judging import (
     Reliability,
@@ -46,23 +47,33 @@ class Case:
     """A failing run and its review.
 
     Attributes:
-        item: the run; `cause`: what went wrong first in it, without the detail.
-        first: title of the sub-goal that failed first by the log (untrusted); none where none did.
+        item: the run.
         notes: how many review notes its ledger holds; `disagreements`: sub-goals where reviewers disagree.
         metadata: RUN_STARTED.metadata as text, of at most `METADATA_KEYS` keys (untrusted).
     """
 
     item: OrderedRun
-    cause: RunCause
     model: str
     graph: str
     diagnosis: str
-    first: tuple[str, ...]
     notes: int
     disagreements: int
     metadata: Mapping[str, str]
     review: Review
+    # Of thousands of cases, a page shows the causes of a few.
+    _outline: Once[RunCause] = dataclasses.field(compare=False, repr=False)
     _cause: Callable[[], RunCause] = dataclasses.field(compare=False, repr=False)
+    _first: Callable[[], tuple[str, ...]] = dataclasses.field(compare=False, repr=False)
+
+    @property
+    def cause(self) -> RunCause:
+        """What went wrong first in it, without the detail."""
+        return self._outline()
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """Title of the sub-goal that failed first by the log (untrusted); none where none did."""
+        return self._first()
 
     @property
     def why(self) -> str:
@@ -111,10 +122,10 @@ def failing_cases(
     return tuple(
         Case(
             item=item,
-            cause=cause(item, outline_of),
+            _outline=Once(partial(cause, item, outline_of)),
             _cause=partial(cause, item, cause_of),
+            _first=partial(_first_title, corpus, run, score),
             model=run.started.model or "",
-            first=_first_title(corpus, run, score) if isinstance(score, RunScore) else (),
             graph=score.graph_id if isinstance(score, RunScore) else "",
             diagnosis=score.diagnosis if isinstance(score, RunScore) else "unscored",
             notes=len(notes_of(run)),
@@ -128,7 +139,9 @@ def failing_cases(
     )
 
 
-def _first_title(corpus: Corpus, run: Run, score: RunScore) -> tuple[str, ...]:
+def _first_title(corpus: Corpus, run: Run, score: RunScore | Unscored) -> tuple[str, ...]:
+    if isinstance(score, Unscored):
+        return ()
     failed = first_failed(run, score, corpus.graphs.get(score.graph_id))
     return tuple(node.title or node.sub_goal for node in failed[:1])
 

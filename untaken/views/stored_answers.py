@@ -22,7 +22,7 @@ from untaken.analysis import Group, RankReport, Triage, auditing, comparing, cor
 from untaken.counterfactual import Points, Signal
 from untaken.errors import Finding
 from untaken.facts import rules_of
-from untaken.judging import LabelledRates
+from untaken.judging import LabelledRates, Reviewers
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
@@ -48,6 +48,7 @@ OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
     "choice_review": lambda: import_module("untaken.views.choices_reviewed").ChoiceReview,
     "compared_tasks": lambda: tuple[comparing.TaskRuns, ...],
     "corpus_findings": lambda: tuple[Finding, ...],
+    "corpus_reviewers": lambda: Reviewers,
     "decision_kinds": lambda: tuple[str, ...],
     "failing_shapes": lambda: dict[str, tuple[str, ...]],
     "ledger_review": lambda: import_module("untaken.views.criteria_review").CriteriaReview,
