@@ -15,7 +15,7 @@ cards.headline(
 if not corpus.runs:
     cards.nothing_here()
     st.stop()
-if not corpus.agents:
+if all(run.integrity.broken for run in corpus.runs.values()):
     cards.all_broken()
     st.stop()
 report = corpus.ranking

@@ -40,7 +40,7 @@ def test_the_group_with_most_runs_comes_first_and_agents_that_can_be_ranked_are(
     both = runs(("a", "x"), ("b", "x"))
     assert [len(group.digests) for group in comparable_groups([*both, *alone])] == [5, 2]
     scores = [a_score(run.agent, run.task_id, 2, digest=run.digest) for run in (*both, *alone)]
-    pooled = PooledScores.of([*both, *alone], scores, resamples=0)
+    pooled = PooledScores.of(scores, resamples=0)
     assert {one.agent for one in pooled.ranking.metrics["completion"]} == {"a", "b"}
     assert [finding.code for finding in pooled.findings] == ["agents-not-compared"]
 

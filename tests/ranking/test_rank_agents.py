@@ -222,9 +222,9 @@ def test_of_many_agents_the_first_are_compared_two_by_two_and_a_finding_says_so(
     assert len(report.comparisons["completion"].agents) == COMPARED_AGENTS
     first = {s.agent for s in report.metrics["success_rate"][:COMPARED_AGENTS]}
     assert {name for pair in report.discordant for name in (pair.first, pair.second)} <= first
-    (finding,) = PooledScores.of([], scores).findings
+    (finding,) = PooledScores.of(scores).findings
     assert (finding.code, str(COMPARED_AGENTS) in finding.message) == ("agents-not-paired", True)
-    assert PooledScores.of([], scores[:9]).findings == ()
+    assert PooledScores.of(scores[:9]).findings == ()
 
 
 @pytest.mark.parametrize(("agents", "known", "interval"), [(9, 9, True), (103, 9, False), (103, 103, False)])

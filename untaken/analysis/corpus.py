@@ -488,9 +488,8 @@ def _pooled(
     missing: MissingRule,
     resamples: int,
 ) -> PooledScores:
-    unbroken = (run for run in runs if not run.integrity.broken)
     counted = countable(runs, scores, missing)
-    return ranking.PooledScores.of(unbroken, counted, missing=missing, resamples=resamples)
+    return ranking.PooledScores.of(counted, missing=missing, resamples=resamples)
 
 
 def _report(progress: Progress | None, done: int, total: int, what: str) -> None:

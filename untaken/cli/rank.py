@@ -54,7 +54,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     scored = scored_paths(args, console)
     runs = scored.ledgers.sound_runs
     pooled = ranking.PooledScores.of(
-        runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
+        scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
     )
     report = pooled.ranking
     wanted = args.labels or args.odds is not None

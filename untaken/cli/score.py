@@ -195,7 +195,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
     """
     scored = scored_paths(args, console, detail=console.json)
     # Intervals are not printed here.
-    pooled = ranking.PooledScores.of(scored.ledgers.sound_runs, scored.counted, resamples=0)
+    pooled = ranking.PooledScores.of(scored.counted, resamples=0)
     agents = pooled.agents
     findings = (*scored.findings, *ranking.pooled_reversals(agents, pooled.ranking))
     used = usage_without_graphs(scored, console)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from untaken.errors import Finding, UntakenError, first_few
 from untaken.ledger import Run
 from untaken.numbers import counted
+from untaken.scoring import RunScore
 
 LEFT_OUT: Final = "runs-left-out"
 MOST_NAMED: Final = 10
@@ -35,7 +36,11 @@ class Group(Struct, frozen=True, kw_only=True):
         return self.tasks[0]
 
 
-def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
+Ran = Run | RunScore
+"""Who ran which task: a score is of an unbroken run."""
+
+
+def comparable_groups(runs: Iterable[Ran]) -> tuple[Group, ...]:
     """The connected parts of the graph agent – task: most runs first, then most agents, then by name.
 
     Parts of which every run is broken come last: they hold nothing to compare.
@@ -44,7 +49,7 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     mean something inside such a part only.
     """
     everyone = list(runs)
-    sound = [run for run in everyone if not run.integrity.broken]
+    sound = [run for run in everyone if not _is_broken(run)]
     ran = _who_ran_what(sound)
     part = parts_of(ran)
     of_task = {task: part[agent] for agent, task in ran}
@@ -52,7 +57,7 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     alone = parts_of(
         _who_ran_what(run for run in everyone if run.agent not in part and run.task_id not in of_task)
     )
-    members: dict[str, list[Run]] = {}
+    members: dict[str, list[Ran]] = {}
     for run in everyone:
         first = part.get(run.agent) or of_task.get(run.task_id) or alone[run.agent]
         members.setdefault(first, []).append(run)
@@ -60,12 +65,16 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda g: (not g.runs, -g.runs, -len(g.digests), -len(g.agents), g.name)))
 
 
-def _who_ran_what(runs: Iterable[Run]) -> dict[tuple[str, str], None]:
-    return dict.fromkeys((started.agent, started.task_id) for started in (run.started for run in runs))
+def _is_broken(run: Ran) -> bool:
+    return isinstance(run, Run) and run.integrity.broken
 
 
-def _group(found: Sequence[Run]) -> Group:
-    sound = [run for run in found if not run.integrity.broken]
+def _who_ran_what(runs: Iterable[Ran]) -> dict[tuple[str, str], None]:
+    return dict.fromkeys([(run.agent, run.task_id) for run in runs])
+
+
+def _group(found: Sequence[Ran]) -> Group:
+    sound = [run for run in found if not _is_broken(run)]
     named = _who_ran_what(sound or found)
     return Group(
         digests=tuple([run.digest for run in found]),

@@ -32,7 +32,6 @@ from untaken.analysis.ranking.ranked import (
     RankedAgent,
 )
 from untaken.errors import Finding, Score, Unscored, UntakenError
-from untaken.ledger import Run
 from untaken.limits import COMPARED_AGENTS
 from untaken.numbers import counted
 from untaken.scoring import AgentScore, MissingRule, RunScore, score_agents
@@ -150,9 +149,10 @@ class PooledScores:
     seed: int = 0
 
     @classmethod
-    def of(cls, runs: Iterable[Run], scores: Iterable[RunScore], **rules: Any) -> PooledScores:
+    def of(cls, scores: Iterable[RunScore], **rules: Any) -> PooledScores:
         """The scores of unbroken runs; `rules` are the other attributes."""
-        everyone, groups = tuple(scores), comparable_groups(runs)
+        everyone = tuple(scores)
+        groups = comparable_groups(everyone)
         first = next((group for group in groups if len(group.agents) > 1), None)  # the one with most runs
         if first is None:
             return cls(scores=everyone, ranked=everyone, others=(), **rules)
