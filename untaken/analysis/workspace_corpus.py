@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
 from math import inf
 from pathlib import Path
 from threading import Lock
@@ -137,9 +136,10 @@ class WorkspaceCorpus:
         """The corpus of what `read` gave, under some rules; runs that cannot be used go to the audit log."""
         runs, findings, _ = found
         settings = read_settings(store.path)
-        learnt, known = _learnt(runs, store.path), None
-        if self._learnt == learnt:
-            known = self._corpus
+        learnt, known = applied_digest(store.path / POLICY) + settings_digest(store.path), self._corpus
+        # What memories and deltas rest on; verdicts and notes are no part of a run's digest.
+        if known and (self._learnt != learnt or known.runs.keys() != {run.digest for run in runs}):
+            known = None
         whole = evaluate_corpus(
             runs,
             self._current_graphs(store),
@@ -228,9 +228,3 @@ def _little(ledgers: Iterable[StoredFile]) -> bool:
 
 def _unseen(run: Run) -> bool:
     return TEXTS_TO_JUDGES not in run.__dict__ and not run.integrity.broken
-
-
-def _learnt(runs: Iterable[Run], folder: Path) -> str:
-    """What memories and deltas rest on; verdicts and notes are no part of a run's digest."""
-    parts = [*sorted(run.digest for run in runs), applied_digest(folder / POLICY), settings_digest(folder)]
-    return sha256(" ".join(parts).encode()).hexdigest()
