@@ -289,7 +289,9 @@ def reading(corpus: Corpus, found: ModeAnalysis) -> None:
 
 def _unseen(found: ModeAnalysis) -> None:
     seen = found.saturation.unseen
-    value = "not known" if isinstance(seen.share, Unscored) else percent(seen.share)
+    # Of one task's modes all are new: 100% says nothing without an interval.
+    known = not isinstance(seen.share, Unscored) and not isinstance(seen.low, Unscored)
+    value = percent(seen.share) if known else "not known yet"
     cards.number_card("Failures of a mode not seen yet", value, found.saturation.words)
     drawn = figures.saturation_curve(found.saturation, dark=state.is_dark())
     tables.figure(drawn, key="saturation", name="Modes seen, by number of runs read")
