@@ -63,6 +63,7 @@ WIDTHS: Final = {
 GROUPS: Final = 4
 _READ_AHEAD_SECONDS: Final = 1.0
 """Least time between two readings of what an upload has added so far, in which pages come first."""
+_LONG_SECONDS: Final = 3
 
 
 # Changed in place: a click can end a page where it writes to the state of the session.
@@ -166,11 +167,14 @@ def _with_progress(
     """Take files in while the page says how far it is; what is added to `ahead` is read meanwhile."""
     bar = st.progress(0.0, text="Reading files …")
 
-    read_at = monotonic() + _READ_AHEAD_SECONDS
+    started = monotonic()
+    read_at = started + _READ_AHEAD_SECONDS
 
     def progress(done: int, total: int, name: str) -> None:
         nonlocal read_at
         words = [f"{done:,} of {total:,} added" if total else "Reading", text.label(name, 60)]
+        # A long file takes long: the seconds say that the work goes on.
+        words += [f"{seconds} s"] if (seconds := round(monotonic() - started)) >= _LONG_SECONDS else []
         # Streamlit refuses more than 1.
         bar.progress(min(done / max(total, 1), 1.0), text=" · ".join(filter(None, words)))
         if ahead and (begun := monotonic()) >= read_at:

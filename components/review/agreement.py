@@ -122,7 +122,9 @@ def _in_words(found: Reviewers) -> str:
     if isinstance(whole.alpha, Unscored):
         alpha = f"Krippendorff's α is unscored: {whole.alpha.reason}"
     elif isinstance(whole.low, Unscored) or isinstance(whole.high, Unscored):
-        why = text.label(next(end.reason for end in (whole.low, whole.high) if isinstance(end, Unscored)), 160)
+        why = text.label(
+            next(end.reason for end in (whole.low, whole.high) if isinstance(end, Unscored)), 160
+        )
         alpha = f"Krippendorff's α {decimal(whole.alpha)}, without an interval: {why}"
     else:
         alpha = (
